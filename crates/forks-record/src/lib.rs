@@ -7,6 +7,7 @@ struct Readme;
 
 pub mod compare;
 mod drawn;
+mod joints;
 mod looks;
 mod picture;
 #[cfg(test)]

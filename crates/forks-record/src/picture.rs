@@ -9,6 +9,7 @@ use forks_mechanism::{Geometry, LinkId, Mechanism};
 
 use crate::{
     drawn::{KNOB, PALE, bar_radius, joint_bars},
+    joints::joints,
     looks::Looks,
 };
 
@@ -68,6 +69,7 @@ impl Picture {
         for body in animation.bodies.iter_mut().filter(|b| b.shapes.is_empty()) {
             body.shapes.push(VisualShape::new(Geometry::Sphere { radius: KNOB * radius }));
         }
+        animation.joints = joints(m, &known);
         Self { animation, links, radius }
     }
 

@@ -58,6 +58,38 @@ const LOOKS: &str = r#"<mujoco><asset><mesh file="table.obj"/><mesh name="lost" 
     <body name="c"><joint/><geom size="0.1"/><geom type="mesh" mesh="lost" mass="0"/></body>
     </worldbody></mujoco>"#;
 
+/// A slider and a hinge with springs, a ball joint, and a loop from the ground to the last link.
+const LOOP: &str = r#"<mujoco><worldbody>
+    <body name="cart"><joint name="s" type="slide" axis="1 0 0" stiffness="50" springref="0.2"/>
+        <geom size="0.1"/>
+        <body name="arm" pos="0 0 1"><joint name="h" axis="0 1 0" stiffness="3" springref="30"/>
+            <geom size="0.1"/>
+            <body name="end" pos="0 0 1"><joint type="ball"/><geom size="0.1"/></body></body></body>
+    </worldbody><equality><connect name="pin" body1="end" anchor="0 0 0.5"/></equality></mujoco>"#;
+
+#[test]
+fn joints_have_their_axes_springs_and_loops() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("m.xml");
+    std::fs::write(&path, LOOP).expect("a model");
+    let m = load_mjcf(&path, &ImportOptions::default()).expect("a model").mechanism;
+    let picture = Picture::new("loop", &m, &m.link_poses(&m.start_positions()));
+    let found: Vec<_> = picture
+        .animation
+        .joints
+        .iter()
+        .map(|j| (j.name.as_str(), j.sides.map(|s| s.body), j.axes.len(), j.closes))
+        .collect();
+    let [cart, arm, end] = [Some(0), Some(1), Some(2)];
+    assert_eq!(found[..2], [("s", [None, cart], 1, false), ("h", [cart, arm], 1, false)]);
+    assert_eq!(found.len(), 3, "a ball joint has no axis: {found:?}");
+    let (_, sides, axes, closes) = found[2];
+    assert!(closes && axes == 0 && sides.contains(&end) && sides.contains(&None), "{found:?}");
+    let spring = |j: usize| picture.animation.joints[j].axes[0].spring.expect("a spring");
+    assert_eq!([spring(0).stiffness, spring(0).rest], [50.0, 0.2]);
+    assert!((spring(1).rest - 30f64.to_radians()).abs() < 1e-15);
+}
+
 #[test]
 fn links_are_drawn_by_their_looks_where_they_have_some() {
     let folder = tempfile::tempdir().expect("a folder");

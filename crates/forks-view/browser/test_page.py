@@ -121,6 +121,71 @@ def until(page, condition):
     raise AssertionError(f"never: {condition}")
 
 
+# A cart on a sprung slide and a bent arm on a sprung hinge, held to the ground by a loop.
+LOOP = """<mujoco><option gravity="0 0 -9.81"/><worldbody>
+<body name="cart"><joint name="s" type="slide" axis="1 0 0" stiffness="40" springref="0.05"
+damping="1"/><geom type="box" size="0.04 0.03 0.02"/>
+<body name="arm" pos="0 0 0.1"><joint name="h" axis="0 1 0" stiffness="3" springref="-200"
+damping="0.02"/><geom type="capsule" size="0.02" fromto="0 0 0 0 0 0.3"/>
+<body name="end" pos="0 0 0.3"><joint name="e" axis="0 1 0" stiffness="1" damping="0.02"/>
+<geom type="capsule" size="0.02" fromto="0 0 0 0.3 0 0"/></body></body></body></worldbody>
+<equality><connect name="pin" body1="end" anchor="0.3 0 0"/></equality></mujoco>"""
+
+
+def test_joints_show_what_their_springs_hold(view, tmp_path):
+    path = tmp_path / "loop.xml"
+    path.write_text(LOOP)
+    page, _ = view(path)
+    assert page.is_visible("#joints-label") and page.is_visible("#gaps-label")
+    page.check("#show-joints")
+    page.check("#show-gaps")
+    page.click("#play")
+    until(page, "forks.recording.frames > 20")
+    page.click("#play")
+    until(page, "!forks.status.moving")
+    page.wait_for_timeout(300)
+    # The page finds energies from poses alone; the program says what the springs hold.
+    shown, held = page.evaluate(
+        """() => {
+            forks.goTo(forks.recording.end);
+            forks.scene.at(forks.time);
+            const { joints } = forks.scene;
+            const sum = joints.all.flatMap((j) => j.energies).reduce((a, b) => a + b, 0);
+            return [sum, forks.recording.series.find((s) => s.name === "elastic").values.at(-1)];
+        }"""
+    )
+    assert held > 1e-3 and abs(shown - held) < 1e-4 * held
+    gaps = page.evaluate("() => forks.scene.joints.all.filter((j) => j.closes).map((j) => j.gap)")
+    assert len(gaps) == 1 and gaps[0] < 1e-5
+    until(page, "document.getElementById('joint-note').textContent.startsWith('springs hold')")
+    assert "loops open" in page.inner_text("#joint-note")
+    assert [t for t in page.locator("#labels span").all_inner_texts() if "pin" in t]
+    # Nothing to show where there is no loop.
+    arm, _ = view()
+    assert arm.is_visible("#joints-label") and not arm.is_visible("#gaps-label")
+
+
+def test_moments_are_kept_with_their_pictures(view):
+    page, _ = view()
+    assert page.locator("#keys > div").count() == 1
+    page.click("#forward")
+    until(page, "forks.recording.end > 0")
+    time = now(page, "recording.end")
+    page.click("#keep")
+    until(page, "document.querySelectorAll('#keys img').length === 1")
+    until(page, "document.querySelector('#keys img').naturalWidth === 144")
+    page.locator("#keys > div").first.locator("button").click()
+    until(page, "forks.recording.end === 0")
+    page.locator("#keys > div").last.locator("button").first.click()
+    until(page, f"forks.recording.end === {time}")
+    # Pictures survive a page that loads anew.
+    page.reload()
+    ready(page)
+    until(page, "document.querySelectorAll('#keys img').length === 1")
+    page.click("#keys .drop")
+    until(page, "document.querySelectorAll('#keys > div').length === 1")
+
+
 def test_a_body_follows_the_mouse(view):
     page, _ = view()
     page.click("[data-view=front]")

@@ -58,6 +58,18 @@ pub(crate) enum Command {
     },
     /// Back to the start.
     Reset {},
+    /// Keep the present as a keyframe.
+    Keep {},
+    /// Go to a keyframe; what was before cannot be gone back to.
+    Recall {
+        /// Its number.
+        id: u64,
+    },
+    /// Forget a moment that was kept.
+    Forget {
+        /// Its number.
+        id: u64,
+    },
     /// Reduce the mechanism to these links, and move the reduced model beside it.
     Reduce {
         /// Numbers of bodies in the picture.

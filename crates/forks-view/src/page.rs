@@ -7,7 +7,7 @@ use forks_io::{
 };
 
 const EXTENSION: Extension<'static> = Extension {
-    policy: "; connect-src 'self'",
+    policy: "; connect-src 'self'; img-src data:",
     controls: include_str!("page/controls.html"),
     style: include_str!("page/live.css"),
     script: concat!(include_str!("page/stream.js"), include_str!("page/live.js")),

@@ -2,7 +2,7 @@
 
 use forks_geometry::{Geometry, convex_hull};
 
-use super::{Animation, AnimationFrame, Form, Segment, Skin, VisualShape};
+use super::{Animation, AnimationFrame, Form, Joint, Segment, Skin, VisualShape};
 use crate::{IoError, finite::check_finite};
 
 /// Quaternions may be off unit length by what single precision and long integration leave.
@@ -24,6 +24,9 @@ pub(super) fn check(animation: &Animation) -> Result<(), IoError> {
     }
     for (i, s) in animation.segments.iter().enumerate() {
         check_segment(i, s, animation.bodies.len())?;
+    }
+    for joint in &animation.joints {
+        check_joint(joint, animation.bodies.len())?;
     }
     for (i, s) in animation.skins.iter().enumerate() {
         check_skin(i, s, animation.bodies.len())?;
@@ -83,6 +86,25 @@ fn check_segment(i: usize, segment: &Segment, bodies: usize) -> Result<(), IoErr
     let known = segment.ends.iter().all(|e| e.body.is_none_or(|b| b < bodies));
     require(known, place, "an end is on a body that does not exist")?;
     require(segment.radius.is_none_or(|r| r > 0.0), place, "the radius is not above 0")
+}
+
+fn check_joint(joint: &Joint, bodies: usize) -> Result<(), IoError> {
+    let place = || format!("joint '{}'", joint.name);
+    for side in &joint.sides {
+        require(
+            side.body.is_none_or(|b| b < bodies),
+            place,
+            "it is on a body that does not exist",
+        )?;
+        unit(place, side.body_from_joint.rotation.length())?;
+    }
+    for axis in &joint.axes {
+        let off = (axis.direction.length() - 1.0).abs();
+        require(off <= UNIT_TOLERANCE, place, "an axis is not of unit length")?;
+        let soft = axis.spring.is_some_and(|s| s.stiffness < 0.0);
+        require(!soft, place, "a spring's stiffness is below 0")?;
+    }
+    Ok(())
 }
 
 fn check_form(place: &str, form: &Form) -> Result<(), IoError> {

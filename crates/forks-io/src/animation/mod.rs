@@ -9,11 +9,13 @@
 mod check;
 mod colour;
 mod form;
+mod joint;
 mod skin;
 
 pub use colour::Colour;
 use forks_lie::{Pose, glam::DVec3, so3::quaternion_from_wxyz};
 pub use form::Form;
+pub use joint::{AxisSpring, Joint, JointAxis, JointSide};
 use serde::Serialize;
 pub use skin::Skin;
 
@@ -223,6 +225,9 @@ pub struct Animation {
     pub bodies: Vec<Body>,
     /// Bars between bodies.
     pub segments: Vec<Segment>,
+    /// Joints between bodies, shown on demand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joints: Vec<Joint>,
     /// Surfaces that change their form.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skins: Vec<Skin>,

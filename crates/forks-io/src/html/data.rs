@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::skin::{SkinData, skins};
 use crate::{
     IoError,
-    animation::{Animation, Colour, End, Form, VisualShape},
+    animation::{Animation, Colour, End, Form, JointAxis, JointSide, VisualShape},
     base64, json,
     mesh::{Part, Parts, Pattern, Surface},
 };
@@ -27,6 +27,8 @@ struct Data<'a> {
     scenery: Vec<PartData>,
     bodies: Vec<BodyData<'a>>,
     segments: Vec<SegmentData>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    joints: Vec<JointData<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skins: Vec<SkinData>,
     /// Double precision, one per frame.
@@ -87,6 +89,30 @@ struct EndData {
 }
 
 #[derive(Serialize)]
+struct JointData<'a> {
+    name: &'a str,
+    sides: [SideData; 2],
+    axes: Vec<AxisData>,
+    closes: bool,
+}
+
+#[derive(Serialize)]
+struct SideData {
+    body: Option<usize>,
+    pose: [f64; 7],
+}
+
+#[derive(Serialize)]
+struct AxisData {
+    direction: [f64; 3],
+    slides: bool,
+    /// Null without a spring.
+    stiffness: Option<f64>,
+    rest: f64,
+    start: f64,
+}
+
+#[derive(Serialize)]
 struct SeriesData<'a> {
     name: &'a str,
     unit: &'a str,
@@ -123,6 +149,7 @@ pub(super) fn json(animation: &Animation) -> Result<String, IoError> {
         planes,
         scenery,
         segments: segments(animation, &bodies)?,
+        joints: joints(animation)?,
         skins: skins(animation)?,
         bodies,
         times: base64::f64s(animation.frames.iter().map(|f| f.time)),
@@ -196,6 +223,27 @@ fn segments(animation: &Animation, bodies: &[BodyData<'_>]) -> Result<Vec<Segmen
             radius: segment.radius,
             colour: segment.colour.map_or(default, Colour::to_array),
         });
+    }
+    Ok(out)
+}
+
+fn joints(animation: &Animation) -> Result<Vec<JointData<'_>>, IoError> {
+    let mut out = Vec::with_capacity(animation.joints.len());
+    for joint in &animation.joints {
+        let side = |s: &JointSide| SideData { body: s.body, pose: pose(&s.body_from_joint) };
+        let axis = |a: &JointAxis| AxisData {
+            direction: a.direction.to_array(),
+            slides: a.slides,
+            stiffness: a.spring.map(|s| s.stiffness),
+            rest: a.spring.map_or(0.0, |s| s.rest),
+            start: a.spring.map_or(0.0, |s| s.start),
+        };
+        let sides = [side(&joint.sides[0]), side(&joint.sides[1])];
+        for s in &sides {
+            single_all(&s.pose[..3], || format!("the place of joint '{}'", joint.name))?;
+        }
+        let axes = joint.axes.iter().map(axis).collect();
+        out.push(JointData { name: &joint.name, sides, axes, closes: joint.closes });
     }
     Ok(out)
 }

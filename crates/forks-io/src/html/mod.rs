@@ -28,13 +28,14 @@ const PAGE: &str = include_str!("viewer/page.html");
 const STYLE: &str = include_str!("viewer/viewer.css");
 
 /// The viewer, each file using only those before it.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
     include_str!("three/three.js"),
     include_str!("viewer/math.js"),
     include_str!("viewer/recording.js"),
     include_str!("viewer/camera.js"),
     include_str!("viewer/shaders.js"),
     include_str!("viewer/renderer.js"),
+    include_str!("viewer/joints.js"),
     include_str!("viewer/scene.js"),
     include_str!("viewer/plot.js"),
     include_str!("viewer/panel.js"),

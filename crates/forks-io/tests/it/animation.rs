@@ -3,7 +3,8 @@
 use forks_io::{
     Geometry, IoError, Scalars, Trajectory,
     animation::{
-        Animation, AnimationFrame, Body, ContactMarker, End, Form, Segment, Series, VisualShape,
+        Animation, AnimationFrame, AxisSpring, Body, ContactMarker, End, Form, Joint, JointAxis,
+        JointSide, Segment, Series, VisualShape,
     },
     lie::{
         Pose,
@@ -132,6 +133,44 @@ fn forms_without_surface_are_refused() {
         refused(|a| a.segments[0].radius = Some(0.0)),
         "segment 0: the radius is not above 0"
     );
+}
+
+#[test]
+fn joints_name_what_is_wrong_with_them() {
+    let joint = || {
+        let side = |body| JointSide { body, body_from_joint: Pose::IDENTITY };
+        let spring = Some(AxisSpring { stiffness: 2.0, rest: 0.1, start: 0.0 });
+        let axes = vec![JointAxis { direction: DVec3::Y, slides: false, spring }];
+        Joint { name: "hinge".into(), sides: [side(None), side(Some(1))], axes, closes: true }
+    };
+    let said = |change: fn(&mut Joint)| {
+        refused(|a| {
+            let mut joint = joint();
+            change(&mut joint);
+            a.joints.push(joint);
+        })
+    };
+    for (message, change) in [
+        (
+            "joint 'hinge': it is on a body that does not exist",
+            (|j| j.sides[0].body = Some(2)) as fn(&mut Joint),
+        ),
+        ("joint 'hinge': the quaternion is not of unit length", |j| {
+            j.sides[1].body_from_joint.rotation = DQuat::from_xyzw(0.0, 0.0, 0.0, 2.0);
+        }),
+        ("joint 'hinge': an axis is not of unit length", |j| j.axes[0].direction = DVec3::ZERO),
+        ("joint 'hinge': a spring's stiffness is below 0", |j| {
+            j.axes[0].spring = Some(AxisSpring { stiffness: -1.0, rest: 0.0, start: 0.0 });
+        }),
+        ("joints[0].axes[0].spring.rest is NaN, not a finite number", |j| {
+            j.axes[0].spring = Some(AxisSpring { stiffness: 1.0, rest: f64::NAN, start: 0.0 });
+        }),
+    ] {
+        assert_eq!(said(change), message);
+    }
+    let mut a = sample(&[0.0]);
+    a.joints.push(joint());
+    a.check().unwrap();
 }
 
 #[test]

@@ -15,6 +15,8 @@ class LiveViewer extends Viewer {
     this.status = { moving: false, servos: [], pinned: [], feels: [], speed: 1, stiffness: 1 };
     this.plotted = 0;
     this.timing = null;
+    this.pictures = {}; // of keyframes, by their numbers
+    this.taken = null; // the picture of a moment that is about to be kept
     document.getElementById("loop-label").hidden = true;
     this.attachHands();
     this.recall();
@@ -27,6 +29,7 @@ class LiveViewer extends Viewer {
     on("reset", "click", () => this.send({ type: "reset" }));
     on("resume", "click", () => this.resume());
     on("pin", "click", () => this.pin());
+    on("keep", "click", () => this.keepMoment());
     on("effector", "click", () => this.choose());
     const number = (id) => Number(document.getElementById(id).value);
     on("reduce", "click", () => this.send({ type: "reduce", bodies: [...this.chosen], modes: number("modes") }));
@@ -137,6 +140,7 @@ class LiveViewer extends Viewer {
     get("cancel").hidden = !busy;
     get("working").textContent = status.working ?? "";
     this.showModels(models);
+    this.showKeys(status.keys ?? []);
     const feels = b >= 0 && status.feels.includes(b);
     get("pin").disabled = !feels;
     get("pin").setAttribute("aria-pressed", String(status.pinned.includes(b)));
@@ -167,6 +171,43 @@ class LiveViewer extends Viewer {
         note.className = "said";
         return said ? [first, row(note)] : [first];
       }));
+  }
+
+  /** The strip of keyframes: pictures where this page saw them being kept. */
+  showKeys(keys) {
+    const strip = document.getElementById("keys"), key = JSON.stringify(keys);
+    if (strip.dataset.of === key) return;
+    strip.dataset.of = key;
+    const known = new Set(keys.map(({ id }) => String(id)));
+    for (const id of Object.keys(this.pictures)) if (!known.has(id)) delete this.pictures[id];
+    const newest = keys.at(-1);
+    if (this.taken && newest && !newest.given && !(newest.id in this.pictures)) this.pictures[newest.id] = this.taken;
+    this.taken = null;
+    strip.replaceChildren(...keys.map(({ id, name, time, given }) => {
+      const box = document.createElement("div"), button = document.createElement("button");
+      button.title = `Go to ${name}${given ? "" : `, kept at ${time.toPrecision(4)} s`}`;
+      if (this.pictures[id]) button.append(Object.assign(new Image(), { src: this.pictures[id], alt: "" }));
+      button.append(name);
+      button.addEventListener("click", () => { this.following = true; this.send({ type: "recall", id }); });
+      box.append(button);
+      if (!given) {
+        const drop = Object.assign(document.createElement("button"), { className: "drop", textContent: "×", title: `Forget ${name}` });
+        drop.addEventListener("click", () => this.send({ type: "forget", id }));
+        box.append(drop);
+      }
+      return box;
+    }));
+  }
+
+  /** Keeps the present, with its picture. */
+  keepMoment() {
+    const small = Object.assign(document.createElement("canvas"), { width: 144, height: 96 }), { width, height } = this.canvas;
+    // What was drawn lasts until the browser paints.
+    this.draw();
+    const part = Math.min(width / 3, height / 2);
+    small.getContext("2d").drawImage(this.canvas, (width - 3 * part) / 2, (height - 2 * part) / 2, 3 * part, 2 * part, 0, 0, 144, 96);
+    this.taken = small.toDataURL("image/jpeg", 0.7);
+    this.send({ type: "keep" });
   }
 
   /** The numbers of the models now. */
@@ -267,7 +308,7 @@ class LiveViewer extends Viewer {
 
   key(e) {
     const typing = e.target.matches("input[type=search], select") || e.ctrlKey || e.metaKey || e.altKey;
-    const actions = { r: () => this.send({ type: "reset" }), p: () => this.pin(), e: () => this.choose() };
+    const actions = { r: () => this.send({ type: "reset" }), p: () => this.pin(), e: () => this.choose(), k: () => this.keepMoment() };
     if (!typing && e.key in actions) { actions[e.key](); e.preventDefault(); return; }
     super.key(e);
   }
@@ -334,7 +375,7 @@ class LiveViewer extends Viewer {
 
   keep() {
     const { target, distance, azimuth, elevation } = this.camera;
-    const kept = { target, distance, azimuth, elevation, chosen: [...this.chosen], selected: this.scene.selected };
+    const kept = { target, distance, azimuth, elevation, chosen: [...this.chosen], selected: this.scene.selected, pictures: this.pictures };
     sessionStorage.setItem(KEPT, JSON.stringify(kept));
   }
 
@@ -342,8 +383,9 @@ class LiveViewer extends Viewer {
     try {
       const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
       if (!kept) return;
-      const { target, distance, azimuth, elevation, chosen, selected } = kept;
+      const { target, distance, azimuth, elevation, chosen, selected, pictures } = kept;
       Object.assign(this.camera, { target, distance, azimuth, elevation });
+      this.pictures = pictures ?? {};
       this.chosen = new Set(chosen.filter((b) => b < this.scene.bodies.length));
       if (selected >= 0 && selected < this.scene.bodies.length) this.select(selected);
     } catch {

@@ -1,6 +1,7 @@
 //! The thread that steps: commands in, frames out, at its own rate.
 
 mod grip;
+mod keys;
 mod reduction;
 mod status;
 mod timeline;
@@ -16,7 +17,7 @@ use std::{
 };
 
 use forks_io::animation::{Animation, AnimationFrame, Colour, Segment, Series};
-use forks_mechanism::{Preparation, lie::glam::DVec3};
+use forks_mechanism::{Keyframe, Preparation, PreparedMechanism, lie::glam::DVec3};
 
 use crate::{
     ViewError, ViewOptions,
@@ -28,6 +29,7 @@ use crate::{
     subject::{Full, Push, Scenery, Subject, reduced, skeleton},
 };
 use grip::Grip;
+use keys::Keys;
 use reduction::{Kind, Twin};
 use timeline::Timeline;
 use work::Work;
@@ -89,7 +91,10 @@ fn run(
             };
             let prepared = preparation.apply(&s.mechanism).map_err(|e| model(&e))?;
             let full = Box::new(Full::new(&prepared, &s, options.step));
-            Session::new(vec![full], Some(&s), hub, options)?.serve(commands, ready);
+            let states = keyframes(&prepared, &s, options.step, &preparation);
+            let mut session = Session::new(vec![full], Some(&s), hub, options)?;
+            session.give_keys(states);
+            session.serve(commands, ready);
         }
         Source::Reduced { title, model: m } => {
             let data = match &*m {
@@ -98,14 +103,37 @@ fn run(
             };
             let picture = skeleton(&title, data);
             let subject = reduced(*m, picture, options.step).map_err(|e| model(&e))?;
-            Session::new(vec![subject], None, hub, options)?.serve(commands, ready);
+            let mut session = Session::new(vec![subject], None, hub, options)?;
+            session.give_keys(vec![]);
+            session.serve(commands, ready);
         }
         Source::Scene(scene) => {
             let scenery = Box::new(Scenery::new(*scene));
-            Session::new(vec![scenery], None, hub, options)?.serve(commands, ready);
+            let mut session = Session::new(vec![scenery], None, hub, options)?;
+            session.give_keys(vec![]);
+            session.serve(commands, ready);
         }
     }
     Ok(())
+}
+
+/// The mechanism at the keyframes of its file, at rest. A root that is held stays where it is; a
+/// keyframe that the mechanism cannot take is left out.
+fn keyframes<'m>(
+    prepared: &'m PreparedMechanism,
+    s: &MechanismSource,
+    step: f64,
+    preparation: &Preparation,
+) -> Vec<(String, Box<dyn Subject<'m> + 'm>)> {
+    let at = |(i, k): (usize, &Keyframe)| {
+        let preparation = Preparation { start: Some(k.positions.clone()), ..preparation.clone() };
+        let there = preparation.apply(&s.mechanism).ok()?;
+        let positions = there.mechanism.start_positions();
+        let full = Full::at(prepared, s, step, &positions, &[]);
+        let name = if k.name.is_empty() { format!("keyframe {i}") } else { k.name.clone() };
+        Some((name, Box::new(full) as Box<dyn Subject<'m> + 'm>))
+    };
+    s.mechanism.keyframes().iter().enumerate().filter_map(at).collect()
 }
 
 /// Sets the target of a servo, where the subject has it: a reduced model may know others than the
@@ -130,6 +158,7 @@ struct Session<'m> {
     /// Time of a step of each of all, µs.
     times: Vec<f64>,
     timeline: Timeline<'m>,
+    keys: Keys<'m>,
     moving: bool,
     speed: f64,
     stiffness: f64,
@@ -155,6 +184,7 @@ impl<'m> Session<'m> {
     ) -> Result<Self, ViewError> {
         let mut out = Self {
             timeline: Timeline::new(&all),
+            keys: Keys::default(),
             all,
             source,
             hub,
@@ -402,7 +432,13 @@ impl<'m> Session<'m> {
                 }
             }
             Command::Rewind { time } => self.rewind(time.min(self.all[0].time()))?,
-            Command::Reset {} => self.rewind(f64::NEG_INFINITY)?,
+            Command::Reset {} => match self.go_to_start() {
+                true => {}
+                false => self.rewind(f64::NEG_INFINITY)?,
+            },
+            Command::Keep {} => self.keep_key(),
+            Command::Recall { id } => self.go_to_key(id)?,
+            Command::Forget { id } => self.drop_key(id)?,
             Command::Reduce { bodies, modes } => self.reduce(&bodies, modes as usize)?,
             Command::Place { bodies, range, samples } => {
                 self.place(&bodies, range, samples as usize)?;

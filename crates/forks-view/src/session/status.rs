@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Session;
+use super::{Session, keys::Label};
 use crate::subject::Servo;
 
 /// What pages know beside frames.
@@ -15,6 +15,7 @@ struct Status<'a> {
     speed: f64,
     stiffness: f64,
     servos: &'a [Servo],
+    keys: Vec<&'a Label>,
     pinned: Vec<usize>,
     /// Bodies that feel forces.
     feels: Vec<usize>,
@@ -36,6 +37,7 @@ impl Session<'_> {
             speed: self.speed,
             stiffness: self.stiffness,
             servos: self.all[0].servos(),
+            keys: self.keys.labels(),
             pinned: self.pins.iter().map(|p| p.body).collect(),
             feels: (0..bodies).filter(|b| self.all[0].feels(*b)).collect(),
             can_reduce: self.source.is_some(),

@@ -31,11 +31,23 @@ pub(crate) struct Full<'m> {
 impl<'m> Full<'m> {
     /// Of a mechanism whose servos are springs.
     pub(crate) fn new(prepared: &'m PreparedMechanism, s: &MechanismSource, step: f64) -> Self {
-        let m = &prepared.mechanism;
-        let q = &m.start_positions()[..m.tree_position_count()];
         // Where a joint is held that the velocities are about, everything starts at rest.
-        let n = m.tree_velocity_count();
-        let v = if prepared.held.is_none() { s.velocities.clone() } else { vec![0.0; n] };
+        let v = if prepared.held.is_none() { &s.velocities[..] } else { &[] };
+        Self::at(prepared, s, step, &prepared.mechanism.start_positions(), v)
+    }
+
+    /// The same elsewhere: positions of all joints, velocities of the tree joints or none at rest.
+    pub(crate) fn at(
+        prepared: &'m PreparedMechanism,
+        s: &MechanismSource,
+        step: f64,
+        positions: &[f64],
+        velocities: &[f64],
+    ) -> Self {
+        let m = &prepared.mechanism;
+        let q = &positions[..m.tree_position_count()];
+        let mut v = velocities.to_vec();
+        v.resize(m.tree_velocity_count(), 0.0);
         let mut simulation = Simulation::new(m, q, &v, SimulationOptions::default());
         let poses = simulation.link_poses();
         let mut picture = Picture::new(m.name(), m, &poses);

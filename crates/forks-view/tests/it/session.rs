@@ -67,6 +67,57 @@ fn moments_come_back_with_every_bit() {
     assert_eq!(step(&mut page, 300, 0.6), late);
 }
 
+#[test]
+fn keyframes_come_back_with_every_bit_at_any_time() {
+    let server = server();
+    let mut page = Page::open(&server);
+    let step = |page: &mut Page, count: u32, time: f64| {
+        page.send(&format!(r#"{{"type":"step","count":{count}}}"#));
+        page.frame_at(time)
+    };
+    let keys = |status: &serde_json::Value| -> Vec<(u64, String, bool)> {
+        let all = status["keys"].as_array().expect("keyframes");
+        let read = |k: &serde_json::Value| {
+            let name = k["name"].as_str().expect("a name").to_owned();
+            (k["id"].as_u64().expect("a number"), name, k["given"].as_bool().expect("a flag"))
+        };
+        all.iter().map(read).collect()
+    };
+    let status = page.hear("status");
+    let given = keys(&status);
+    // Of the keyframes of the file the one without a name has a number.
+    assert_eq!(
+        given.iter().map(|(_, n, g)| (n.as_str(), *g)).collect::<Vec<_>>(),
+        [("start", true), ("bent", true), ("keyframe 1", true)]
+    );
+    let early = step(&mut page, 100, 0.2);
+    page.send(r#"{"type":"keep"}"#);
+    let kept = loop {
+        let all = keys(&page.hear("status"));
+        if all.len() == 4 {
+            break all[3].clone();
+        }
+    };
+    assert_eq!((kept.1.as_str(), kept.2), ("0.200 s", false));
+    let late = step(&mut page, 200, 0.6);
+    // Back to the start by its keyframe, which forgets the timeline, and on to a later moment.
+    page.send(&format!(r#"{{"type":"recall","id":{}}}"#, given[0].0));
+    assert_eq!(page.frame_at(0.0).time, 0.0);
+    page.send(&format!(r#"{{"type":"recall","id":{}}}"#, kept.0));
+    assert_eq!(page.frame_at(0.2), early);
+    assert_eq!(step(&mut page, 200, 0.6), late);
+    // The file's keyframe: link0 at 0.3 rad, at rest.
+    page.send(&format!(r#"{{"type":"recall","id":{}}}"#, given[1].0));
+    let bent = page.frame_at(0.0);
+    let turned = pose(&bent, 0).rotation.angle_between(DQuat::from_rotation_y(0.3));
+    assert!(turned < 1e-6, "{turned:e}");
+    page.send(&format!(r#"{{"type":"forget","id":{}}}"#, kept.0));
+    page.send(&format!(r#"{{"type":"recall","id":{}}}"#, kept.0));
+    assert!(page.hear("problem")["text"].as_str().expect("words").contains("no keyframe"));
+    page.send(&format!(r#"{{"type":"forget","id":{}}}"#, given[0].0));
+    assert!(page.hear("problem")["text"].as_str().expect("words").contains("no moment"));
+}
+
 /// At rest the spring's force and the mechanism's balance.
 #[test]
 fn a_spring_pulls_a_point_to_its_balance() {

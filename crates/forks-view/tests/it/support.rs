@@ -8,7 +8,7 @@ use std::{
 };
 
 use forks_mechanism::{
-    Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
+    Joint, JointKind, Keyframe, Link, LinkId, Mechanism, MechanismBuilder,
     lie::{
         Pose, SpatialInertia,
         glam::{DMat3, DVec3},
@@ -35,6 +35,9 @@ pub(crate) fn pendulum() -> Mechanism {
         let joint = Joint::new(format!("joint{k}"), kind, parent, link).at(at);
         b.add_joint(joint.with_stiffness(3.0).with_damping(0.05));
         parent = link;
+    }
+    for (name, first) in [("bent", 0.3), ("", -0.2)] {
+        b.add_keyframe(Keyframe { name: name.into(), positions: vec![first, 0.0] });
     }
     let m = b.build().expect("a pendulum");
     m.with_servos(&[("joint0", 2.0, 0.02)]).expect("a servo")

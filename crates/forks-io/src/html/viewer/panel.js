@@ -20,6 +20,8 @@ class Panel {
     }
     document.getElementById("notes").hidden = scene.recording.data.notes.length === 0;
     document.getElementById("body-tools").hidden = scene.bodies.length === 0;
+    document.getElementById("joints-label").hidden = scene.joints.all.length === 0;
+    document.getElementById("gaps-label").hidden = !scene.joints.loops;
     if (!scene.recording.mayTouch) {
       for (const id of ["contacts-label", "arrows-label"]) document.getElementById(id).hidden = true;
     }

@@ -28,7 +28,8 @@ class Scene {
     this.poses = new Float64Array(POSE * recording.bodies.length);
     this.hidden = new Set();
     this.selected = -1;
-    this.show = { ground: true, axes: false, trace: true, contacts: true, labels: false };
+    this.show = { ground: true, axes: false, trace: true, contacts: true, labels: false, joints: false, gaps: false };
+    this.joints = new Joints(data.joints);
     this.section = { axis: -1, part: 0.5 }; // what lies beyond a plane across an axis is cut off
     this.arrowScale = 1;
     this.pull = null; // what pulls a body: {body, point, target}
@@ -122,6 +123,7 @@ class Scene {
       if (this.show.axes || (b === this.selected && body.parts.length === 0)) this.placeAxes(b);
     });
     for (const segment of this.recording.data.segments) this.placeSegment(segment);
+    if (this.show.joints || this.show.gaps) this.placeJoints();
     const moved = this.skins.filter(({ skin }) => !this.hidden.has(skin.body)).map((s) => this.placeSkin(s, time));
     if (this.show.contacts) for (const [p, force] of this.recording.contactsAt(time)) this.placeForce(p, force);
     if (this.pull) this.placePull(this.pull);
@@ -191,6 +193,24 @@ class Scene {
     const body = owner === null ? -1 : owner, glow = body >= 0 && body === this.selected ? 1 : 0;
     const batch = this.batch(this.rod, colour);
     this.cast(batch, this.stretch(batch, from, to, radius ?? 0.006 * this.radius, -1, [colour, body, glow]));
+  }
+
+  /** Axes as rods, gaps of loops as rods from side to side; both are seen through bodies. */
+  placeJoints() {
+    const { joints, show } = this, batch = this.batches[3][this.rod], length = 0.12 * this.radius;
+    joints.move(this.affines);
+    for (const joint of joints.all) {
+      const owner = joint.sides[1].body ?? joint.sides[0].body ?? -1;
+      if (this.hidden.has(owner)) continue;
+      if (show.joints) joint.axes.forEach((axis, k) => {
+        const thick = axis.stiffness === null ? 0.003 : 0.006;
+        this.stretch(batch, ...joints.ends(joint, k, length), thick * this.radius, -1, [joints.colour(joint, k), owner, 0]);
+      });
+      if (show.gaps && joint.gap > 0) {
+        const [from, to] = joint.sides.map(({ world }) => [world[3], world[7], world[11]]);
+        this.stretch(batch, from, to, 0.004 * this.radius, -1, [GAP, owner, 0]);
+      }
+    }
   }
 
   placeAxes(b) {

@@ -47,7 +47,7 @@ class Viewer {
     });
     // three.js puts everything back onto the graphics card itself.
     this.canvas.addEventListener("webglcontextrestored", () => this.changed());
-    for (const name of ["ground", "axes", "trace", "contacts", "labels"]) {
+    for (const name of ["ground", "axes", "trace", "contacts", "labels", "joints", "gaps"]) {
       on(`show-${name}`, "change", (e) => { this.scene.show[name] = e.target.checked; this.changed(); });
     }
     on("arrow-scale", "input", (e) => { this.scene.arrowScale = 10 ** Number(e.target.value); this.changed(); });
@@ -239,6 +239,7 @@ class Viewer {
       f: () => { if (this.scene.selected >= 0) this.follow(); },
       h: () => { const b = this.scene.selected; if (b >= 0) this.hide([b], !this.scene.hidden.has(b)); },
       g: check("show-ground"), a: check("show-axes"), t: check("show-trace"), c: check("show-contacts"), n: check("show-labels"),
+      j: check("show-joints"), l: check("show-gaps"),
       0: () => this.look("fit"), 1: () => this.look("front"), 3: () => this.look("side"), 7: () => this.look("top"),
       "?": () => this.toggle("help-button", "help"),
     };
@@ -282,6 +283,7 @@ class Viewer {
       this.drawTag();
       this.drawLabels();
     }
+    document.getElementById("joint-note").textContent = this.scene.joints.note(this.scene.show);
     if (this.plotStale) this.plot.render(this.colours, this.dark);
     this.plotStale = false;
     this.plot.cursor(this.time);
@@ -326,8 +328,12 @@ class Viewer {
   }
 
   /** Where the origin of a body is on the canvas; null behind the eye. */
-  pixelOf(b, m = this.camera.matrix(this.canvas.clientWidth / this.canvas.clientHeight)) {
-    const [x, y, z] = this.scene.poses.slice(POSE * b, POSE * b + 3);
+  pixelOf(b, m) {
+    return this.pixelAt(this.scene.poses.slice(POSE * b, POSE * b + 3), m);
+  }
+
+  /** Where a point of the world is on the canvas; null behind the eye. */
+  pixelAt([x, y, z], m = this.camera.matrix(this.canvas.clientWidth / this.canvas.clientHeight)) {
     const [cx, cy, cw] = [0, 1, 3].map((r) => m[r] * x + m[4 + r] * y + m[8 + r] * z + m[12 + r]);
     return cw <= 0 ? null : [(0.5 + (0.5 * cx) / cw) * this.canvas.clientWidth, (0.5 - (0.5 * cy) / cw) * this.canvas.clientHeight];
   }
@@ -342,18 +348,27 @@ class Viewer {
     tag.style.transform = `translate(${Math.round(at[0] + 10)}px, ${Math.round(at[1] - 26)}px)`;
   }
 
-  /** The names of all bodies, at most as many as can be read. */
+  /** The names of all bodies and the gaps of loops, at most as many as can be read. */
   drawLabels() {
-    const box = document.getElementById("labels"), shown = this.scene.show.labels;
-    if (!shown) { if (box.childElementCount > 0) box.replaceChildren(); return; }
-    const bodies = this.scene.bodies.map((_, b) => b).filter((b) => !this.scene.hidden.has(b)).slice(0, MOST_LABELS);
-    while (box.childElementCount < bodies.length) box.append(document.createElement("span"));
-    while (box.childElementCount > bodies.length) box.lastChild.remove();
+    const box = document.getElementById("labels"), { show, hidden, poses, joints } = this.scene, all = [];
+    if (show.labels) {
+      this.scene.bodies.forEach((body, b) => {
+        if (!hidden.has(b)) all.push([body.name || `#${b}`, poses.subarray(POSE * b, POSE * b + 3)]);
+      });
+    }
+    if (show.gaps) {
+      for (const { name, gap, closes, sides: [{ world: p }] } of joints.all) {
+        if (closes) all.push([`${name}: ${withUnit(gap, "m")}`, [p[3], p[7], p[11]]]);
+      }
+    }
+    all.length = Math.min(all.length, MOST_LABELS);
+    while (box.childElementCount < all.length) box.append(document.createElement("span"));
+    while (box.childElementCount > all.length) box.lastChild.remove();
     const m = this.camera.matrix(this.canvas.clientWidth / this.canvas.clientHeight);
-    bodies.forEach((b, k) => {
-      const at = this.pixelOf(b, m), label = box.children[k];
+    all.forEach(([name, place], k) => {
+      const at = this.pixelAt(place, m), label = box.children[k];
       label.hidden = at === null;
-      label.textContent = this.scene.bodies[b].name || `#${b}`;
+      label.textContent = name;
       if (at) label.style.transform = `translate(${Math.round(at[0] + 4)}px, ${Math.round(at[1] - 7)}px)`;
     });
   }

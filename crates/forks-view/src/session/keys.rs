@@ -1,0 +1,103 @@
+//! Keyframes: states of the model's file and moments that were kept, to go to at any time.
+
+use serde::Serialize;
+
+use super::{
+    Session,
+    timeline::{Moment, Timeline, copy},
+};
+use crate::subject::Subject;
+
+/// Most keyframes; a moment more drops the oldest that is not the file's.
+const MOST: usize = 64;
+
+/// A keyframe.
+pub(crate) struct Key<'m> {
+    label: Label,
+    all: Moment<'m>,
+}
+
+/// What pages know of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Label {
+    /// Never given twice.
+    id: u64,
+    name: String,
+    /// s.
+    time: f64,
+    /// True for those of the model's file, and the start.
+    given: bool,
+}
+
+/// All keyframes, the given ones first.
+#[derive(Default)]
+pub(crate) struct Keys<'m> {
+    all: Vec<Key<'m>>,
+    next: u64,
+}
+
+impl<'m> Keys<'m> {
+    fn add(&mut self, name: String, given: bool, all: Moment<'m>) {
+        let time = all.first().map_or(0.0, |s| s.time());
+        let label = Label { id: self.next, name, time, given };
+        self.next += 1;
+        self.all.push(Key { label, all });
+        let oldest = self.all.iter().position(|k| !k.label.given);
+        if let Some(at) = oldest.filter(|_| self.all.len() > MOST) {
+            self.all.remove(at);
+        }
+    }
+
+    pub(super) fn labels(&self) -> Vec<&Label> {
+        self.all.iter().map(|k| &k.label).collect()
+    }
+}
+
+impl<'m> Session<'m> {
+    /// Adds the start and the states of the file.
+    pub(super) fn give_keys(&mut self, states: Vec<(String, Box<dyn Subject<'m> + 'm>)>) {
+        self.keys.add("start".into(), true, copy(&self.all));
+        for (name, state) in states.into_iter().take(MOST - 1) {
+            self.keys.add(name, true, vec![state]);
+        }
+        self.tell();
+    }
+
+    /// Keeps the present.
+    pub(super) fn keep_key(&mut self) {
+        let name = format!("{:.3} s", self.all[0].time());
+        self.keys.add(name, false, copy(&self.all));
+    }
+
+    /// Goes to a keyframe; the timeline begins there.
+    pub(super) fn go_to_key(&mut self, id: u64) -> Result<(), String> {
+        let key = self.keys.all.iter().find(|k| k.label.id == id);
+        let key = key.ok_or_else(|| format!("there is no keyframe {id}"))?;
+        if key.all.len() != self.all.len() {
+            return Err(format!(
+                "keyframe '{}' is of another picture: models have come or gone since",
+                key.label.name
+            ));
+        }
+        self.all = copy(&key.all);
+        self.timeline = Timeline::new(&self.all);
+        self.moving = false;
+        self.single = 0;
+        self.pull = None;
+        Ok(())
+    }
+
+    /// Goes to where the program began; false if models have come since.
+    pub(super) fn go_to_start(&mut self) -> bool {
+        let start = self.keys.all.first().map(|k| k.label.id);
+        start.is_some_and(|id| self.go_to_key(id).is_ok())
+    }
+
+    /// Forgets a moment that was kept.
+    pub(super) fn drop_key(&mut self, id: u64) -> Result<(), String> {
+        let at = self.keys.all.iter().position(|k| k.label.id == id && !k.label.given);
+        let at = at.ok_or_else(|| format!("there is no moment {id} that was kept"))?;
+        self.keys.all.remove(at);
+        Ok(())
+    }
+}
