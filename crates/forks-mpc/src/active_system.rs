@@ -296,7 +296,7 @@ mod tests {
             for turn in 0usize..60 {
                 // Mostly a variable or two more or less, at times another set altogether.
                 let member = |i: usize| match turn % 20 {
-                    19 => i % 3 == 0,
+                    19 => i.is_multiple_of(3),
                     t => (i + t / 2) % 5 != 1 && i != t && (i * 7 + 3) % n.max(2) != t % 7,
                 };
                 let set: Vec<usize> = (0..n).filter(|&i| member(i)).collect();

@@ -3,28 +3,34 @@
 /** Colour of an axis without a spring, of a spring that holds nothing and of the one that holds most, of a gap. */
 const AXIS = [120, 128, 140, 255], SLACK = [70, 130, 200, 255], TIGHT = [214, 58, 58, 255], GAP = [214, 58, 58, 255];
 
+/** What rounding of poses to single precision may open, over the distance from the origin. */
+const ROUNDING = 2 ** -21;
+
 class Joints {
   /** `list` as it stands in the page. */
   constructor(list) {
     const frame = ({ body, pose }) => ({ body, local: affineOfPose(pose, 0, UNIT_SCALE, new Float64Array(12)), world: new Float64Array(12) });
-    this.all = (list ?? []).map((j) => ({ ...j, sides: j.sides.map(frame), energies: j.axes.map(() => 0), gap: 0 }));
+    this.all = (list ?? []).map((j) => ({ ...j, sides: j.sides.map(frame), energies: j.axes.map(() => 0), gap: 0, floor: 0 }));
     this.springs = this.all.some((j) => j.axes.some((a) => a.stiffness !== null));
     this.loops = this.all.some((j) => j.closes);
     this.most = 0; // the greatest energy of a spring, J
-    this.widest = 0; // the widest gap, m
+    this.widest = [0, 0]; // the widest gap, and what rounding may open, m
   }
 
   /** Moves to where the bodies are; `affines` are world from body. */
   move(affines) {
-    this.most = this.widest = 0;
+    this.most = 0;
+    this.widest = [0, 0];
     for (const joint of this.all) {
       for (const s of joint.sides) affineProduct(s.body === null ? IDENTITY : affines[s.body], s.local, s.world, 0);
       joint.axes.forEach((axis, k) => {
         joint.energies[k] = axis.stiffness === null ? 0 : 0.5 * axis.stiffness * this.stretch(joint, axis) ** 2;
         this.most = Math.max(this.most, joint.energies[k]);
       });
-      joint.gap = joint.closes ? this.opening(joint) : 0;
-      this.widest = Math.max(this.widest, joint.gap);
+      if (!joint.closes) continue;
+      joint.gap = this.opening(joint);
+      joint.floor = ROUNDING * Math.max(...joint.sides.map(({ world: p }) => norm([p[3], p[7], p[11]])));
+      [joint.gap, joint.floor].forEach((x, n) => { this.widest[n] = Math.max(this.widest[n], x); });
     }
   }
 
@@ -69,10 +75,13 @@ class Joints {
   note(show) {
     const said = [];
     if (show.joints && this.springs) said.push(`springs hold up to ${withUnit(this.most, "J")}`);
-    if (show.gaps && this.loops) said.push(`loops open by up to ${withUnit(this.widest, "m")}`);
+    if (show.gaps && this.loops) said.push(`loops open by ${gapSize(...this.widest)} at most`);
     return said.join(", ");
   }
 }
+
+/** A gap, or that it is less than rounding may open. */
+const gapSize = (gap, floor) => (gap > floor ? withUnit(gap, "m") : `less than ${withUnit(floor, "m")}`);
 
 /** A number of three digits with a prefix to its unit. */
 function withUnit(x, unit) {

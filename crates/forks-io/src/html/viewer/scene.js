@@ -206,7 +206,7 @@ class Scene {
         const thick = axis.stiffness === null ? 0.003 : 0.006;
         this.stretch(batch, ...joints.ends(joint, k, length), thick * this.radius, -1, [joints.colour(joint, k), owner, 0]);
       });
-      if (show.gaps && joint.gap > 0) {
+      if (show.gaps && joint.gap > joint.floor) {
         const [from, to] = joint.sides.map(({ world }) => [world[3], world[7], world[11]]);
         this.stretch(batch, from, to, 0.004 * this.radius, -1, [GAP, owner, 0]);
       }

@@ -357,8 +357,8 @@ class Viewer {
       });
     }
     if (show.gaps) {
-      for (const { name, gap, closes, sides: [{ world: p }] } of joints.all) {
-        if (closes) all.push([`${name}: ${withUnit(gap, "m")}`, [p[3], p[7], p[11]]]);
+      for (const { name, gap, floor, closes, sides: [{ world: p }] } of joints.all) {
+        if (closes) all.push([`${name}: ${gapSize(gap, floor)}`, [p[3], p[7], p[11]]]);
       }
     }
     all.length = Math.min(all.length, MOST_LABELS);
