@@ -29,6 +29,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", type=pathlib.Path)
     args = parser.parse_args()
+    args.json = args.json and args.json.resolve()
+    # Workers look for modules in this folder first, and beside it are the sources of the package.
+    os.chdir(pathlib.Path(__file__).parent)
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     folder = tempfile.mkdtemp()
 
