@@ -44,8 +44,8 @@ pub(crate) struct ActiveSystem {
     isa: Isa,
 }
 
-/// Columns of a border at most, of a set among n variables: from an eighth of its size on new
-/// factors take less time.
+/// Columns of a border at most, for a set of n variables: with an eighth of its size a border takes
+/// three eighths of the operations of new factors.
 fn most(n: usize) -> usize {
     n / 8 + 4
 }

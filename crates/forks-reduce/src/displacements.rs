@@ -70,41 +70,31 @@ pub(crate) fn add(a: &mut Matrix, b: &Matrix) {
 }
 
 /// w ← (update)ᵀ w; `found` gets the values that were asked for. Returns the multipliers y of an
-/// update that took Uᵀ y off the adjoints; a correction's are greater by `innovation`.
+/// update that took Uᵀ y off the adjoints; they are greater by `innovation`, where there is one.
 pub(crate) fn undo(
     record: &Record,
     w: &mut Table,
     innovation: Option<&Matrix>,
     found: impl FnOnce(Variable, &[f64]),
 ) -> Option<Matrix> {
-    match record {
-        Record::Consume { live, rows, gain } => {
-            let y = w.product(&gain.transpose(), live);
-            w.subtract_transposed(&rows.variables, &rows.matrix, &y);
-            Some(y)
+    let (rows, mut y) = match record {
+        Record::Consume { live, rows, gain } | Record::Inform { live, rows, gain, .. } => {
+            (rows, w.product(&gain.transpose(), live))
         }
         Record::Correct { live, rows, core, covariance } => {
-            let mut y = core.mul(&w.product(covariance, live));
-            if let Some(innovation) = innovation {
-                add(&mut y, innovation);
-            }
-            w.subtract_transposed(&rows.variables, &rows.matrix, &y);
-            Some(y)
-        }
-        Record::Inform { live, rows, gain, .. } => {
-            let mut y = w.product(&gain.transpose(), live);
-            if let Some(innovation) = innovation {
-                add(&mut y, innovation);
-            }
-            w.subtract_transposed(&rows.variables, &rows.matrix, &y);
-            Some(y)
+            (rows, core.mul(&w.product(covariance, live)))
         }
         Record::Value { live, variable, covariance } => {
             let row = Matrix::from_fn(1, covariance.len(), |_, j| covariance[j]);
             found(*variable, w.product(&row, live).row(0));
-            None
+            return None;
         }
+    };
+    if let Some(innovation) = innovation {
+        add(&mut y, innovation);
     }
+    w.subtract_transposed(&rows.variables, &rows.matrix, &y);
+    Some(y)
 }
 
 #[cfg(test)]

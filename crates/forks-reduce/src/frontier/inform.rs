@@ -34,7 +34,7 @@ impl Frontier {
         let (covariance, k) = self.resistance(&rows, lambda)?;
         let moved = self.moved(&rows);
         let pushed = k.mul(&moved);
-        let a = Matrix::transpose_mul(&moved, &pushed).symmetric_part();
+        let a = moved.transpose_mul(&pushed).symmetric_part();
         // Rounding of A, and what is left of free motions that do not move the expressions.
         let unmoved = FREE_TOLERANCE * self.reach(&rows);
         let rounding =
@@ -54,11 +54,12 @@ impl Frontier {
         };
         // C Rᵀ K + N₁ V α⁻¹ (K R N V)ᵀ and K − K R N V α⁻¹ (K R N V)ᵀ.
         let back = pushed.transpose();
-        let gain =
-            sum(&Matrix::transpose_mul(&covariance, &k), 1.0, &by_stiffness(&soft).mul(&back));
-        let core = sum(&k, -1.0, &by_stiffness(&pushed).mul(&back)).symmetric_part();
+        let compliance = by_stiffness(&soft);
+        let gain = covariance.transpose_mul(&k).plus_scaled(1.0, &compliance.mul(&back));
+        let core = k.sub(&by_stiffness(&pushed).mul(&back)).symmetric_part();
         self.subtract_product(&covariance, &k.mul(&covariance));
-        self.add_product(&by_stiffness(&soft), &soft);
+        let gained = Matrix::from_fn(resisted.len(), soft.rows(), |j, x| -compliance[(x, j)]);
+        self.subtract_product(&gained, &soft.transpose());
         self.keep_free(&shapes.mul(&columns(&left)));
         tape.push(Record::Inform { live: self.live.clone(), rows, gain, core });
         Ok(())
@@ -83,7 +84,7 @@ impl Frontier {
 
     /// N − (R C)ᵀ `pushed`: live × free.
     fn relaxed(&self, covariance: &Matrix, pushed: &Matrix) -> Matrix {
-        let way = Matrix::transpose_mul(covariance, pushed);
+        let way = covariance.transpose_mul(pushed);
         Matrix::from_fn(self.live.len(), self.free_count, |x, j| self.free[x][j] - way[(x, j)])
     }
 
@@ -94,26 +95,10 @@ impl Frontier {
         let weights = (0..rows.matrix.rows()).map(|i| rows.matrix.row(i).iter().fold(0.0, largest));
         motion * weights.fold(0.0, f64::max)
     }
-
-    /// C ← C + a bᵀ for a symmetric product.
-    fn add_product(&mut self, a: &Matrix, b: &Matrix) {
-        for x in 0..self.live.len() {
-            for y in 0..=x {
-                let product: f64 = a.row(x).iter().zip(b.row(y)).map(|(a, b)| a * b).sum();
-                self.c[x * self.stride + y] += product;
-                self.c[y * self.stride + x] = self.c[x * self.stride + y];
-            }
-        }
-    }
 }
 
 /// The size of what cancels in the entries of aᵀb.
 fn size_of_terms(a: &Matrix, b: &Matrix) -> f64 {
     let column = |j| (0..a.rows()).map(|i| (a[(i, j)] * b[(i, j)]).abs()).sum::<f64>();
     (0..a.columns()).map(column).fold(0.0, f64::max)
-}
-
-/// a + s b.
-fn sum(a: &Matrix, s: f64, b: &Matrix) -> Matrix {
-    Matrix::from_fn(a.rows(), a.columns(), |i, j| a[(i, j)] + s * b[(i, j)])
 }

@@ -115,7 +115,7 @@ impl Frontier {
         self.slot.len()
     }
 
-    /// A new variable number (for noise and outputs).
+    /// A new variable number (for outputs).
     pub(crate) fn new_variable(&mut self) -> Variable {
         self.slot.push(NONE);
         (self.slot.len() - 1) as Variable

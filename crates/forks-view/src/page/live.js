@@ -202,7 +202,8 @@ class LiveViewer extends Viewer {
   /** Keeps the present, with its picture. */
   keepMoment() {
     const small = Object.assign(document.createElement("canvas"), { width: 144, height: 96 }), { width, height } = this.canvas;
-    // What was drawn lasts until the browser paints.
+    // The present is what the program keeps; what was drawn lasts until the browser paints.
+    this.goTo(this.recording.end);
     this.draw();
     const part = Math.min(width / 3, height / 2);
     small.getContext("2d").drawImage(this.canvas, (width - 3 * part) / 2, (height - 2 * part) / 2, 3 * part, 2 * part, 0, 0, 144, 96);

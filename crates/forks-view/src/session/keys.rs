@@ -54,8 +54,11 @@ impl<'m> Keys<'m> {
 }
 
 impl<'m> Session<'m> {
-    /// Adds the start and the states of the file.
-    pub(super) fn give_keys(&mut self, states: Vec<(String, Box<dyn Subject<'m> + 'm>)>) {
+    /// Adds the start and the states of the file, no more of them than there is room for.
+    pub(super) fn give_keys(
+        &mut self,
+        states: impl IntoIterator<Item = (String, Box<dyn Subject<'m> + 'm>)>,
+    ) {
         self.keys.add("start".into(), true, copy(&self.all));
         for (name, state) in states.into_iter().take(MOST - 1) {
             self.keys.add(name, true, vec![state]);

@@ -17,7 +17,7 @@ use std::{
 };
 
 use forks_io::animation::{Animation, AnimationFrame, Colour, Segment, Series};
-use forks_mechanism::{Keyframe, Preparation, PreparedMechanism, lie::glam::DVec3};
+use forks_mechanism::{Preparation, lie::glam::DVec3};
 
 use crate::{
     ViewError, ViewOptions,
@@ -90,10 +90,9 @@ fn run(
                 ..Preparation::default()
             };
             let prepared = preparation.apply(&s.mechanism).map_err(|e| model(&e))?;
-            let full = Box::new(Full::new(&prepared, &s, options.step));
-            let states = keyframes(&prepared, &s, options.step, &preparation);
-            let mut session = Session::new(vec![full], Some(&s), hub, options)?;
-            session.give_keys(states);
+            let full = Full::new(&prepared, &s, options.step);
+            let mut session = Session::new(vec![Box::new(full.clone())], Some(&s), hub, options)?;
+            session.give_keys(keyframes(&full, &s, &preparation));
             session.serve(commands, ready);
         }
         Source::Reduced { title, model: m } => {
@@ -104,13 +103,13 @@ fn run(
             let picture = skeleton(&title, data);
             let subject = reduced(*m, picture, options.step).map_err(|e| model(&e))?;
             let mut session = Session::new(vec![subject], None, hub, options)?;
-            session.give_keys(vec![]);
+            session.give_keys([]);
             session.serve(commands, ready);
         }
         Source::Scene(scene) => {
             let scenery = Box::new(Scenery::new(*scene));
             let mut session = Session::new(vec![scenery], None, hub, options)?;
-            session.give_keys(vec![]);
+            session.give_keys([]);
             session.serve(commands, ready);
         }
     }
@@ -120,20 +119,17 @@ fn run(
 /// The mechanism at the keyframes of its file, at rest. A root that is held stays where it is; a
 /// keyframe that the mechanism cannot take is left out.
 fn keyframes<'m>(
-    prepared: &'m PreparedMechanism,
+    full: &Full<'m>,
     s: &MechanismSource,
-    step: f64,
     preparation: &Preparation,
-) -> Vec<(String, Box<dyn Subject<'m> + 'm>)> {
-    let at = |(i, k): (usize, &Keyframe)| {
+) -> impl Iterator<Item = (String, Box<dyn Subject<'m> + 'm>)> {
+    s.mechanism.keyframes().iter().enumerate().filter_map(|(i, k)| {
         let preparation = Preparation { start: Some(k.positions.clone()), ..preparation.clone() };
         let there = preparation.apply(&s.mechanism).ok()?;
-        let positions = there.mechanism.start_positions();
-        let full = Full::at(prepared, s, step, &positions, &[]);
+        let state = full.at(&there.mechanism.start_positions());
         let name = if k.name.is_empty() { format!("keyframe {i}") } else { k.name.clone() };
-        Some((name, Box::new(full) as Box<dyn Subject<'m> + 'm>))
-    };
-    s.mechanism.keyframes().iter().enumerate().filter_map(at).collect()
+        Some((name, Box::new(state) as Box<dyn Subject<'m> + 'm>))
+    })
 }
 
 /// Sets the target of a servo, where the subject has it: a reduced model may know others than the
@@ -432,10 +428,11 @@ impl<'m> Session<'m> {
                 }
             }
             Command::Rewind { time } => self.rewind(time.min(self.all[0].time()))?,
-            Command::Reset {} => match self.go_to_start() {
-                true => {}
-                false => self.rewind(f64::NEG_INFINITY)?,
-            },
+            Command::Reset {} => {
+                if !self.go_to_start() {
+                    self.rewind(f64::NEG_INFINITY)?;
+                }
+            }
             Command::Keep {} => self.keep_key(),
             Command::Recall { id } => self.go_to_key(id)?,
             Command::Forget { id } => self.drop_key(id)?,

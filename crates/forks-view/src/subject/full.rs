@@ -31,23 +31,11 @@ pub(crate) struct Full<'m> {
 impl<'m> Full<'m> {
     /// Of a mechanism whose servos are springs.
     pub(crate) fn new(prepared: &'m PreparedMechanism, s: &MechanismSource, step: f64) -> Self {
-        // Where a joint is held that the velocities are about, everything starts at rest.
-        let v = if prepared.held.is_none() { &s.velocities[..] } else { &[] };
-        Self::at(prepared, s, step, &prepared.mechanism.start_positions(), v)
-    }
-
-    /// The same elsewhere: positions of all joints, velocities of the tree joints or none at rest.
-    pub(crate) fn at(
-        prepared: &'m PreparedMechanism,
-        s: &MechanismSource,
-        step: f64,
-        positions: &[f64],
-        velocities: &[f64],
-    ) -> Self {
         let m = &prepared.mechanism;
-        let q = &positions[..m.tree_position_count()];
-        let mut v = velocities.to_vec();
-        v.resize(m.tree_velocity_count(), 0.0);
+        let q = &m.start_positions()[..m.tree_position_count()];
+        // Where a joint is held that the velocities are about, everything starts at rest.
+        let n = m.tree_velocity_count();
+        let v = if prepared.held.is_none() { s.velocities.clone() } else { vec![0.0; n] };
         let mut simulation = Simulation::new(m, q, &v, SimulationOptions::default());
         let poses = simulation.link_poses();
         let mut picture = Picture::new(m.name(), m, &poses);
@@ -85,6 +73,16 @@ impl<'m> Full<'m> {
             wrenches: vec![Wrench::ZERO; m.links().len()],
             poses,
         }
+    }
+
+    /// A copy at rest elsewhere, at time 0: positions of all joints.
+    pub(crate) fn at(&self, positions: &[f64]) -> Self {
+        let (m, mut there) = (self.m, self.clone());
+        let (q, v) = (&positions[..m.tree_position_count()], vec![0.0; m.tree_velocity_count()]);
+        there.simulation = Simulation::new(m, q, &v, SimulationOptions::default());
+        there.poses = there.simulation.link_poses();
+        let _ = there.simulation.energy();
+        there
     }
 
     fn set_loads(&mut self) {
