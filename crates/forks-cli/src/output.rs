@@ -46,14 +46,17 @@ pub(crate) fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "warning: {text}");
 }
 
+/// The error as one sentence on one line: names and values from files may contain line ends.
+pub(crate) fn sentence(e: &CliError) -> String {
+    let text = e.to_string();
+    let words = text.split(char::is_control).map(str::trim).filter(|w| !w.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// Prints the error as one sentence on one line.
 pub(crate) fn fail(e: &CliError) -> ExitCode {
-    // Names and values from files may contain line ends.
-    let words: Vec<String> =
-        e.to_string().split(char::is_control).map(|w| w.trim().to_owned()).collect();
-    let sentence = words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
     // Stderr may be closed; the exit code says it all.
-    let _ = writeln!(io::stderr(), "error: {sentence}");
+    let _ = writeln!(io::stderr(), "error: {}", sentence(e));
     let usage = matches!(e, CliError::NoEffector { .. } | CliError::OutputName { .. });
     if usage { ExitCode::from(2) } else { ExitCode::FAILURE }
 }

@@ -9,11 +9,11 @@ use std::{
 };
 
 use forks_sim::scene::Fidelity;
-use forks_view::{MechanismSource, Server, Source, ViewOptions};
+use forks_view::{Awaited, MechanismSource, Server, Source, ViewError, ViewOptions};
 
 use crate::{
     error::CliError, model::Model, mujoco::FreeJoints, output, scene, simulate_reduced::refused,
-    view_args::ViewArgs,
+    tissue, view_args::ViewArgs,
 };
 
 /// Runs the command: until it is interrupted.
@@ -25,7 +25,15 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, CliError> {
         playing: args.play,
     };
     let shown = |source| CliError::View { path: args.path.clone(), source };
-    let server = Server::start(source(args)?, &options).map_err(shown)?;
+    let started = source(args).and_then(|s| Server::start(s, &options).map_err(shown));
+    let server = match started {
+        Ok(server) => server,
+        Err(e) if is_about_the_file(&e) && args.path.is_file() => {
+            output::fail(&e);
+            Server::start(Source::Awaited(awaited(args, &e)), &options).map_err(shown)?
+        }
+        Err(e) => return Err(e),
+    };
     let url = server.url();
     output::say(&format!("{url}\nThe page is there until this program ends (Ctrl-C)."))?;
     if args.open && !open(&url) {
@@ -35,19 +43,51 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// False where the arguments are wrong, or the machine refuses.
+fn is_about_the_file(e: &CliError) -> bool {
+    match e {
+        CliError::View { source, .. } => {
+            matches!(source, ViewError::Model(_) | ViewError::Picture(_))
+        }
+        CliError::Import(_)
+        | CliError::SceneFile(_)
+        | CliError::Scene { .. }
+        | CliError::TissueFile(_)
+        | CliError::Tissue { .. }
+        | CliError::Direct { .. }
+        | CliError::ReducedFile { .. } => true,
+        _ => false,
+    }
+}
+
+/// The file once it is mended: it is read again whenever it has changed.
+fn awaited(args: &ViewArgs, e: &CliError) -> Awaited {
+    let args = args.clone();
+    let title = args.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let stamp = |path: &Path| path.metadata().and_then(|m| Ok((m.modified()?, m.len()))).ok();
+    let mut seen = stamp(&args.path);
+    let again = move || {
+        let now = stamp(&args.path);
+        if now == seen {
+            return None;
+        }
+        seen = now;
+        Some(source(&args).map_err(|e| {
+            output::fail(&e);
+            output::sentence(&e)
+        }))
+    };
+    Awaited { title, problem: output::sentence(e), again: Box::new(again) }
+}
+
 fn source(args: &ViewArgs) -> Result<Source, CliError> {
     let path = &args.path;
+    if scene::is_scene(path) && tissue::is_tissue(path) {
+        return Ok(Source::Tissue(Box::new(tissue::load(path)?)));
+    }
     if scene::is_scene(path) {
         let fidelity = if args.full { Fidelity::Full } else { Fidelity::Reduced };
-        let loaded = scene::load(path, fidelity, |_| {})?;
-        let driven = loaded.is_driven();
-        let mut scene = loaded.scene;
-        if driven {
-            let text = "tasks, keyframes and prediction of the file do not act in this view";
-            output::warn(text);
-            scene.notes.push(text.into());
-        }
-        return Ok(Source::Scene(Box::new(scene)));
+        return Ok(Source::Scene(Box::new(scene::load(path, fidelity, |_| {})?)));
     }
     if is_binary(path) {
         let model = forks_blend::Model::load(path).map_err(|e| refused(path, e))?;

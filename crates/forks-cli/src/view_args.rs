@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Arguments of `forks view`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ViewArgs {
     /// An MJCF or URDF file, a scene (TOML), or a file of `forks reduce -o` or `forks blend -o`
     #[arg(value_name = "MODEL|SCENE.toml|REDUCED")]

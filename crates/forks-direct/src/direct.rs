@@ -4,7 +4,7 @@ use std::path::Path;
 
 use forks_mechanism::Mechanism;
 use forks_sim::{
-    MechanismHandle, StepReport,
+    MechanismHandle, SimError, StepReport,
     scene::{Fidelity, Scene, SceneError, SceneMechanism, spec::SceneSpec},
 };
 
@@ -17,8 +17,9 @@ use crate::{
     watch::{Mark, Watched},
 };
 
-/// A scene with what drives its mechanisms.
-#[derive(Debug)]
+/// A scene with what drives its mechanisms. A copy goes on with the same bits, unless a prediction
+/// has a budget of time.
+#[derive(Clone, Debug)]
 pub struct Direct {
     /// The scene.
     pub scene: Scene,
@@ -182,10 +183,20 @@ impl Direct {
     /// # Errors
     /// Decisions that cannot be made.
     pub fn step(&mut self) -> Result<StepReport, DirectError> {
-        if !self.is_driven() {
-            return Ok(self.scene.step());
-        }
+        self.step_under(|_| Ok(()))
+    }
+
+    /// The same with loads of somebody's own, which are applied after those of the file and before
+    /// decisions.
+    ///
+    /// # Errors
+    /// Decisions that cannot be made; loads that are refused.
+    pub fn step_under(
+        &mut self,
+        load: impl FnOnce(&mut Scene) -> Result<(), SimError>,
+    ) -> Result<StepReport, DirectError> {
         self.scene.script.act(&mut self.scene.world)?;
+        load(&mut self.scene)?;
         for d in &mut self.drivers {
             d.act(&mut self.scene)?;
         }

@@ -13,6 +13,7 @@ mod keys;
 pub mod near;
 mod plant;
 mod predict;
+mod recording;
 mod resolve;
 pub mod spec;
 mod task_spec;

@@ -35,6 +35,8 @@ type Targets<'a> = &'a dyn Fn(usize, usize) -> Pose;
 
 /// Decides on commands from coordinates and velocities, under loads that stay.
 trait Decide: core::fmt::Debug + Send {
+    fn duplicate(&self) -> Box<dyn Decide>;
+
     fn decide(
         &mut self,
         state: (&[f64], &[f64]),
@@ -44,7 +46,17 @@ trait Decide: core::fmt::Debug + Send {
     ) -> Result<Decision, MpcError>;
 }
 
+impl Clone for Box<dyn Decide> {
+    fn clone(&self) -> Self {
+        (**self).duplicate()
+    }
+}
+
 impl<S: System + 'static> Decide for Mpc<S> {
+    fn duplicate(&self) -> Box<dyn Decide> {
+        Box::new(self.clone())
+    }
+
     fn decide(
         &mut self,
         state: (&[f64], &[f64]),
@@ -60,7 +72,7 @@ impl<S: System + 'static> Decide for Mpc<S> {
 }
 
 /// Commands under which effectors rest.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SetPoints<S: System> {
     system: S,
     commands: Commands,
@@ -70,6 +82,10 @@ struct SetPoints<S: System> {
 }
 
 impl<S: System + 'static> Decide for SetPoints<S> {
+    fn duplicate(&self) -> Box<dyn Decide> {
+        Box::new(self.clone())
+    }
+
     fn decide(
         &mut self,
         _state: (&[f64], &[f64]),
@@ -90,7 +106,7 @@ impl<S: System + 'static> Decide for SetPoints<S> {
 }
 
 /// Something that moves as a reduced model says, whoever steps it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Predictor {
     pub(crate) mechanism: MechanismHandle,
     pub(crate) name: String,

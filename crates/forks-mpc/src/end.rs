@@ -8,7 +8,7 @@ use crate::{horizon::Node, riccati::cost_to_go};
 const RIDGE: f64 = 1e-9;
 
 /// Where steps end that are repeated with the same commands.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rest {
     /// (1 − A)⁻¹.
     pub(crate) inverse: Matrix,

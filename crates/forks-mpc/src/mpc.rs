@@ -53,7 +53,7 @@ pub struct MpcReport {
 }
 
 /// Predicts and chooses commands.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Mpc<S: System> {
     system: S,
     settings: MpcSettings,

@@ -2,7 +2,13 @@
 
 use forks_import::{ImportOptions, load_mjcf};
 use forks_io::animation::{Animation, Colour, End, Segment, VisualShape};
-use forks_lie::glam::DVec3;
+use forks_lie::{
+    Pose, SpatialInertia, SymMat6, Twist,
+    glam::{DMat3, DVec3},
+};
+use forks_mechanism::{
+    Bushing, Joint, JointId, JointKind, JointMatrix, JointSpring, Link, LinkId, MechanismBuilder,
+};
 use forks_sim::scene::{Fidelity, Scene, spec::SceneSpec};
 
 use crate::{Picture, Recording, drawn::PALE};
@@ -88,6 +94,64 @@ fn joints_have_their_axes_springs_and_loops() {
     let spring = |j: usize| picture.animation.joints[j].axes[0].spring.expect("a spring");
     assert_eq!([spring(0).stiffness, spring(0).rest], [50.0, 0.2]);
     assert!((spring(1).rest - 30f64.to_radians()).abs() < 1e-15);
+}
+
+#[test]
+fn springs_of_ball_joints_and_bushings_are_whole() {
+    let mut b = MechanismBuilder::new("balls");
+    let inertia = SpatialInertia::new(1.0, DVec3::ZERO, DMat3::IDENTITY);
+    let [one, two] = ["one", "two"].map(|n| b.add_link(Link::new(n).with_inertia(inertia)));
+    let at = Pose::exp(Twist::from_array([0.3, -0.1, 0.2, 0.4, 0.1, -0.7]));
+    let stiffness = JointMatrix::new(3, vec![4.0, 1.0, 0.0, 1.0, 3.0, 0.5, 0.0, 0.5, 2.0]);
+    let mut ball = Joint::new("ball", JointKind::Spherical, LinkId::WORLD, one).at(at);
+    let turned = Pose::exp(Twist::from_array([0.0, 0.0, 0.0, 0.5, -0.3, 0.2])).rotation;
+    let rest = vec![turned.w, turned.x, turned.y, turned.z];
+    ball.spring = Some(JointSpring { stiffness, rest: rest.clone() });
+    b.add_joint(ball);
+    b.add_joint(Joint::new("free", JointKind::Free, LinkId::WORLD, two));
+    let mut full = SymMat6::from_diagonal([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    full.lower[3] = 0.5; // rows 2 and 0
+    let bushing = Bushing {
+        name: "mount".into(),
+        link_a: one,
+        a_from_bushing: at,
+        link_b: two,
+        b_from_bushing: at.inverse(),
+        stiffness: full,
+        damping: SymMat6::from_diagonal([0.0; 6]),
+    };
+    b.add_bushing(bushing.clone());
+    let m = b.build().expect("a mechanism");
+    let mut q = m.start_positions();
+    q[..4].copy_from_slice(&{
+        let r = Pose::exp(Twist::from_array([0.0, 0.0, 0.0, -1.0, 1.4, 0.6])).rotation;
+        [r.w, r.x, r.y, r.z]
+    });
+    let moved = Pose::exp(Twist::from_array([1.0, 2.0, -0.5, 0.3, 0.8, -1.1])).to_array();
+    q[4..11].copy_from_slice(&moved);
+    let poses = m.link_poses(&q);
+    let joints = Picture::new("balls", &m, &poses).animation.joints;
+    let energy = |j: &forks_io::animation::Joint| {
+        let world = |s: &forks_io::animation::JointSide| {
+            s.body.map_or(Pose::IDENTITY, |b| poses[1 + b]) * s.body_from_joint
+        };
+        let spring = j.spring.expect("a spring");
+        let between = world(&j.sides[0]).inverse() * world(&j.sides[1]);
+        let t = spring.rest.twist_to(&between).to_array();
+        let pairs = (0..6).flat_map(|i| (0..6).map(move |k| (i, k)));
+        0.5 * pairs.map(|(i, k)| t[i] * spring.stiffness[i][k] * t[k]).sum::<f64>()
+    };
+    let spring = m.joint(JointId::new(0)).spring.as_ref().expect("a spring");
+    let d = JointKind::Spherical.difference(&rest, &q[..4]);
+    let pairs = (0..3).flat_map(|i| (0..3).map(move |k| (i, k)));
+    let held = 0.5 * pairs.map(|(i, k)| d[i] * spring.stiffness.get(i, k) * d[k]).sum::<f64>();
+    let [of_ball, of_mount] = ["ball", "mount"]
+        .map(|n| energy(joints.iter().find(|j| j.name == n).expect("it is shown")));
+    assert!((of_ball - held).abs() < 1e-12 * held, "{of_ball} {held}");
+    let [a, b] = [poses[1] * bushing.a_from_bushing, poses[2] * bushing.b_from_bushing];
+    let t = (a.inverse() * b).log().to_array();
+    let held: f64 = 0.5 * (0..6).map(|i| t[i] * full.mul_vec(&t)[i]).sum::<f64>();
+    assert!((of_mount - held).abs() < 1e-12 * held, "{of_mount} {held}");
 }
 
 #[test]

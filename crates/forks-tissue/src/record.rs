@@ -1,7 +1,10 @@
 //! The recording of a scene: bones, skins, numbers and contacts over time.
 
-use forks_io::animation::{
-    Animation, AnimationFrame, Body, Colour, ContactMarker, Series, Skin as DrawnSkin,
+use forks_io::{
+    animation::{
+        Animation, AnimationFrame, Body, Colour, ContactMarker, Series, Skin as DrawnSkin,
+    },
+    lie::{Pose, glam::DVec3},
 };
 use forks_record::Picture;
 
@@ -63,6 +66,33 @@ impl Recording {
         &self.picture.animation
     }
 
+    /// Takes the last frame out, where only the present is of use.
+    pub fn take_frame(&mut self) -> Option<AnimationFrame> {
+        self.picture.animation.frames.pop()
+    }
+
+    /// More notes for the page.
+    pub fn add_notes(&mut self, notes: &[String]) {
+        self.picture.animation.notes.extend_from_slice(notes);
+    }
+
+    /// Where a body of the animation is now: a bone, or the middle of a tissue.
+    ///
+    /// # Panics
+    /// If there is no such body.
+    pub fn pose(&self, scene: &TissueScene, body: usize) -> Pose {
+        let bones = self.picture.links().len();
+        match body.checked_sub(bones) {
+            None => scene.simulation.link_poses()[self.picture.links()[body].index()],
+            Some(tissue) => {
+                let range = self.ranges[tissue].clone();
+                let count = range.len().max(1) as f64;
+                let sum = range.map(|v| scene.vertex(v)).sum::<DVec3>();
+                Pose::from_translation(sum / count)
+            }
+        }
+    }
+
     /// After a step that was made; keeps a frame if one is due or the step was the last.
     pub fn after(&mut self, scene: &mut TissueScene, last: bool) {
         let (h, frames) = (scene.spec.world.step(), scene.spec.world.frames);
@@ -82,8 +112,8 @@ impl Recording {
         for range in &self.ranges {
             let own = places[range.clone()].to_vec();
             // Where the list says that tissue is: in the middle of its skin.
-            let middle = own.iter().sum::<forks_io::lie::glam::DVec3>() / own.len().max(1) as f64;
-            bodies.push(forks_io::lie::Pose::from_translation(middle));
+            let middle = own.iter().sum::<DVec3>() / own.len().max(1) as f64;
+            bodies.push(Pose::from_translation(middle));
             skins.push(own);
         }
         let touching = scene.touching();

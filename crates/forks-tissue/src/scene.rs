@@ -5,7 +5,10 @@ use std::path::Path;
 use forks_deform::{
     BodyPart, Commands, Coordinates, Material, Momentum, SoftBody, SoftEnergy, SoftOptions,
     SoftSimulation, SoftState, StaticsOptions, StaticsStatus, StepReport, StepStatus, Stepper,
-    dynamics::mechanism::{LinkId, Mechanism, lie::Pose},
+    dynamics::mechanism::{
+        LinkId, Mechanism,
+        lie::{Pose, glam::DVec3},
+    },
 };
 use forks_import::{ImportOptions, load_model};
 
@@ -163,16 +166,34 @@ impl TissueScene {
     /// # Errors
     /// A step that fails; the state stays.
     pub fn step(&mut self) -> Result<StepReport, TissueError> {
+        self.step_under(&[])
+    }
+
+    /// The same under forces (world, N) on vertices of the surface beside those of the file.
+    ///
+    /// # Errors
+    /// A step that fails, a force that is not finite, a vertex that is not there; the state stays.
+    pub fn step_under(&mut self, pulls: &[(usize, DVec3)]) -> Result<StepReport, TissueError> {
+        let count = self.vertex_count();
+        if let Some((vertex, force)) = pulls.iter().find(|(v, f)| *v >= count || !f.is_finite()) {
+            let problem = format!("is {force} N on vertex {vertex} of {count}");
+            return Err(invalid("a pull", problem));
+        }
         let h = self.spec.world.step();
         let t = self.time();
         let mut forces = vec![0.0; self.simulation.state().v.len()];
         self.drive.forces(t + h, &mut forces);
         let nodes = self.simulation.state().x.len();
         let mut node_forces = Vec::new();
-        if !self.drags.is_empty() {
+        if !self.drags.is_empty() || !pulls.is_empty() {
             node_forces.resize(nodes, Default::default());
             for d in &mut self.drags {
                 d.pull(t + h, &self.contacts.skin, self.simulation.state(), &mut node_forces);
+            }
+        }
+        for (vertex, force) in pulls {
+            for &(n, w) in &self.contacts.skin.vertices[*vertex] {
+                node_forces[n] += *force * w;
             }
         }
         let commands = Commands { forces: &forces, accelerations: &[], node_forces: &node_forces };
@@ -231,6 +252,27 @@ impl TissueScene {
     /// Vertices that pushed in the last step.
     pub fn touching(&self) -> &[Touching] {
         self.contacts.touching()
+    }
+
+    /// Vertices of the surface, all tissues' one after the other.
+    pub fn vertex_count(&self) -> usize {
+        self.contacts.skin.vertices.len()
+    }
+
+    /// Where a vertex is, world, m.
+    ///
+    /// # Panics
+    /// If there is no such vertex.
+    pub fn vertex(&self, vertex: usize) -> DVec3 {
+        self.contacts.skin.of(vertex, &self.simulation.state().x)
+    }
+
+    /// The vertex of a tissue (numbered from zero) that is nearest to a point of the world.
+    pub fn nearest_vertex(&self, tissue: usize, point: DVec3) -> Option<usize> {
+        let skin = &self.contacts.skin;
+        let own = (0..self.vertex_count()).filter(|v| skin.part[*v] == tissue);
+        let far = |v: &usize| self.vertex(*v).distance_squared(point);
+        own.min_by(|a, b| far(a).total_cmp(&far(b)))
     }
 
     /// The surface that is drawn and touches.

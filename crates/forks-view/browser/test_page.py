@@ -35,13 +35,15 @@ ARM = """<mujoco><option gravity="0 0 0"/><worldbody><body name="upper">
 <geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/></body></body></worldbody></mujoco>"""
 
 
+# Software rendering, wherever this runs.
+SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
+SOFTWARE.append("--enable-unsafe-swiftshader")
+
+
 @pytest.fixture(scope="session")
 def browser():
     with sync_playwright() as playwright:
-        # Software rendering, wherever this runs.
-        flags = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
-        flags.append("--enable-unsafe-swiftshader")
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE)
         yield chromium
         chromium.close()
 
@@ -63,9 +65,9 @@ def view(browser, tmp_path):
         said = []
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("console", lambda m: said.append(m.text) if m.type == "error" else None)
-        page.goto(url)
-        ready(page)
         opened.append((program, page, said))
+        page.goto(url, wait_until="commit")
+        ready(page)
         return page, url
 
     yield start
@@ -132,6 +134,43 @@ damping="0.02"/><geom type="capsule" size="0.02" fromto="0 0 0 0 0 0.3"/>
 <equality><connect name="pin" body1="end" anchor="0.3 0 0"/></equality></mujoco>"""
 
 
+# A chain on ball joints whose springs hold it, the first far from its rest.
+BALLS = """<mujoco><worldbody><body name="a" pos="0 0 1" quat="0.5 0.5 0.2 -0.3">
+<joint name="a" type="ball" stiffness="6" damping="0.05"/>
+<geom type="capsule" size="0.02" fromto="0 0 0 0.3 0 0"/>
+<body name="b" pos="0.3 0 0"><joint name="b" type="ball" stiffness="2" damping="0.02"/>
+<geom type="capsule" size="0.02" fromto="0 0 0 0.3 0 0"/></body></body></worldbody></mujoco>"""
+
+
+def held_and_said(page):
+    """What the page finds that springs hold, from poses alone, and what the program says."""
+    return page.evaluate(
+        """() => {
+            forks.goTo(forks.recording.end);
+            forks.scene.at(forks.time);
+            const { joints } = forks.scene;
+            const sum = joints.all.flatMap((j) => [j.energy, ...j.energies]).reduce((a, b) => a + b, 0);
+            return [sum, forks.recording.series.find((s) => s.name === "elastic").values.at(-1)];
+        }"""
+    )
+
+
+def test_ball_joints_show_what_their_springs_hold(view, tmp_path):
+    path = tmp_path / "balls.xml"
+    path.write_text(BALLS)
+    page, _ = view(path)
+    page.check("#show-joints")
+    page.evaluate("forks.send({type: 'pull', body: 1, point: [0.2, 0, 0], target: [-0.3, 0.3, 1.2]})")
+    for count in [40, 200, 400]:
+        end = now(page, "recording.end") + 0.002 * count
+        page.evaluate(f"forks.send({{type: 'step', count: {count}}})")
+        until(page, f"Math.abs(forks.recording.end - {end}) < 1e-9")
+        shown, held = held_and_said(page)
+        assert held > 1e-2 and abs(shown - held) < 1e-4 * held
+    page.wait_for_timeout(300)
+    assert page.inner_text("#joint-note").startswith("springs hold")
+
+
 def test_joints_show_what_their_springs_hold(view, tmp_path):
     path = tmp_path / "loop.xml"
     path.write_text(LOOP)
@@ -144,16 +183,7 @@ def test_joints_show_what_their_springs_hold(view, tmp_path):
     page.click("#play")
     until(page, "!forks.status.moving")
     page.wait_for_timeout(300)
-    # The page finds energies from poses alone; the program says what the springs hold.
-    shown, held = page.evaluate(
-        """() => {
-            forks.goTo(forks.recording.end);
-            forks.scene.at(forks.time);
-            const { joints } = forks.scene;
-            const sum = joints.all.flatMap((j) => j.energies).reduce((a, b) => a + b, 0);
-            return [sum, forks.recording.series.find((s) => s.name === "elastic").values.at(-1)];
-        }"""
-    )
+    shown, held = held_and_said(page)
     assert held > 1e-3 and abs(shown - held) < 1e-4 * held
     gaps = page.evaluate("() => forks.scene.joints.all.filter((j) => j.closes).map((j) => j.gap)")
     assert len(gaps) == 1 and gaps[0] < 1e-5
@@ -211,6 +241,97 @@ def test_a_body_follows_the_mouse(view):
     page.mouse.move(160, 200, steps=3)
     page.mouse.up()
     assert now(page, "camera.azimuth") != azimuth and now(page, "pulled") is None
+
+
+# Three links without springs, which fall if nothing holds them.
+CRANE = """<mujoco><worldbody><body name="a" pos="0 0 0.5">
+<joint name="a" axis="0 1 0" damping="0.02"/><geom type="capsule" size="0.02" fromto="0 0 0 0.2 0 0"/>
+<body name="b" pos="0.2 0 0"><joint name="b" axis="0 1 0" damping="0.02"/>
+<geom type="capsule" size="0.02" fromto="0 0 0 0.2 0 0"/>
+<body name="c" pos="0.2 0 0"><joint name="c" axis="0 1 0" damping="0.02"/>
+<geom type="capsule" size="0.02" fromto="0 0 0 0.2 0 0"/></body></body></body></worldbody></mujoco>"""
+
+
+def test_commands_and_poses_bring_a_body_to_the_mouse(view, tmp_path):
+    path = tmp_path / "crane.xml"
+    path.write_text(CRANE)
+    page, _ = view(path)
+    page.click("[data-view=front]")
+    page.wait_for_timeout(300)
+    end = [0.19, 0, 0]
+    height = PLACE.format(body=2, point=end) + "[2]"
+
+    def drag(by, up, on=lambda: None):
+        page.select_option("#by", by)
+        page.click("[data-view=fit]")
+        page.wait_for_timeout(300)
+        x, y = pixel(page, 2, end)
+        before = place(page, 2, end)[2]
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x - 15, y - up, steps=5)
+        on()
+        until(page, f"{height} > {before + 0.05}")
+        until(page, "document.getElementById('pull-force').textContent.endsWith('mm off')")
+        until(page, "parseFloat(document.getElementById('pull-force').textContent) < 2")
+
+    # By its pose while it rests: it stays where it was brought, and falls when time goes on.
+    drag("pose", 60)
+    page.mouse.up()
+    assert now(page, "recording.end") == 0 and not now(page, "status.moving")
+    high = place(page, 2, end)[2]
+    page.wait_for_timeout(300)
+    assert abs(place(page, 2, end)[2] - high) < 1e-6
+    page.click("#play")
+    until(page, f"{height} < {high - 0.1}")
+    page.click("#play")
+    until(page, "!forks.status.moving")
+    # By commands: it is held there against gravity.
+    drag("commands", 80, lambda: page.keyboard.press("Space"))
+    held = place(page, 2, end)[2]
+    page.wait_for_timeout(500)
+    assert abs(place(page, 2, end)[2] - held) < 5e-3
+    page.mouse.up()
+    until(page, f"{height} < {held - 0.1}")
+
+
+def test_tissue_is_pulled_by_its_skin(view):
+    page, _ = view(os.path.join(MODELS, "../tissue/worm-wave.toml"), "--play")
+    until(page, "forks.recording.end > 0.05")
+    assert now(page, "recording.skins.length") == 1
+    page.click("#play")
+    until(page, "!forks.status.moving")
+    skin = now(page, "recording.skins[0].body")
+    corners = "(forks.scene.at(forks.time), forks.scene.surfaces[forks.scene.skins[0].surface].positions)"
+    top = f"{corners}.reduce((m, x, i) => i % 3 === 2 ? Math.max(m, x) : m, -9)"
+    before = page.evaluate(f"() => {top}")
+    page.evaluate("forks.send({type: 'stiffness', value: 500})")
+    pull = "{type: 'pull', body: %d, point: [0, 0, 0.02], target: [0, 0, 0.5]}" % skin
+    page.evaluate(f"forks.send({pull})")
+    page.evaluate("forks.send({type: 'step', count: 30})")
+    until(page, f"{top} > {before + 0.02}")
+    # What was before comes back with its skin.
+    page.evaluate("forks.goTo(forks.recording.start)")
+    assert page.evaluate(f"() => {top}") < before + 0.02
+
+
+def test_a_broken_file_says_what_is_wrong_until_it_is_mended(browser, tmp_path):
+    path = tmp_path / "broken.xml"
+    path.write_text(ARM.replace('stiffness="5"', 'stiffness="five"'))
+    with subprocess.Popen([PROGRAM, "view", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        url = program.stdout.readline().strip()
+        page = browser.new_page()
+        page.goto(url)
+        assert page.inner_text("h1") == "broken.xml"
+        assert "five" in page.inner_text("#problem")
+        path.write_text(ARM)
+        until(page, "window.forks?.received > 0")
+        page.close()
+        program.terminate()
+        said = program.stderr.read()
+        assert said.startswith("error: ") and "five" in said
+    missing = subprocess.run([PROGRAM, "view", str(tmp_path / "none.xml")], capture_output=True, text=True)
+    assert missing.returncode == 1 and "none.xml" in missing.stderr
 
 
 def test_rewinding_brings_every_bit_back(view):
@@ -331,6 +452,10 @@ def test_scenes_and_real_models_are_shown(view):
     scene = os.path.join(MODELS, "../scenes/hand-ball.toml")
     page, _ = view(scene, "--play")
     until(page, "forks.recording.end > 0.05")
+    # Tasks of a scene drive it, and are watched.
+    page, _ = view(os.path.join(MODELS, "../scenes/direct/cassie-squats.toml"), "--play", "--full")
+    until(page, "forks.recording.end > 0.05")
+    assert page.evaluate("() => forks.recording.series.some((s) => s.name.includes(': '))")
 
 
 def test_memory_does_not_grow(view):

@@ -5,6 +5,19 @@ use serde::Deserialize;
 /// Largest message that is read, bytes.
 pub(crate) const LARGEST: usize = 1 << 16;
 
+/// How a body that is pulled comes to its place.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum By {
+    /// A spring from the hand to the body.
+    #[default]
+    Spring,
+    /// Commands of the mechanism's own servos or joints.
+    Commands,
+    /// Its pose is changed while it rests.
+    Pose,
+}
+
 /// A command.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
@@ -31,6 +44,9 @@ pub(crate) enum Command {
         point: [f64; 3],
         /// In the world, m.
         target: [f64; 3],
+        /// How.
+        #[serde(default)]
+        by: By,
     },
     /// Let go of what is pulled.
     Release {},
@@ -148,8 +164,12 @@ mod tests {
     fn commands_are_read() {
         assert_eq!(Command::read(r#"{"type":"play"}"#), Ok(Command::Play {}));
         let pull = r#"{"type":"pull","body":2,"point":[0,0,1],"target":[1,2,3]}"#;
-        let expected = Command::Pull { body: 2, point: [0.0, 0.0, 1.0], target: [1.0, 2.0, 3.0] };
+        let (point, target) = ([0.0, 0.0, 1.0], [1.0, 2.0, 3.0]);
+        let expected = Command::Pull { body: 2, point, target, by: By::Spring };
         assert_eq!(Command::read(pull), Ok(expected));
+        let by = pull.replace('}', r#","by":"commands"}"#);
+        let expected = Command::Pull { body: 2, point, target, by: By::Commands };
+        assert_eq!(Command::read(&by), Ok(expected));
     }
 
     #[test]
@@ -165,6 +185,7 @@ mod tests {
             r#"{"type":"speed","factor":1e300}"#,
             r#"{"type":"pull","body":0,"point":[0,0],"target":[0,0,0]}"#,
             r#"{"type":"pull","body":0,"point":[0,0,1e999],"target":[0,0,0]}"#,
+            r#"{"type":"pull","body":0,"point":[0,0,0],"target":[0,0,0],"by":"magic"}"#,
             r#"{"type":"reduce","bodies":[0],"modes":65}"#,
             r#"{"type":"place","bodies":[0],"range":0,"samples":8}"#,
             r#"{"type":"place","bodies":[0],"range":1,"samples":0}"#,

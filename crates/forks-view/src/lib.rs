@@ -34,4 +34,4 @@ mod subject;
 pub use error::ViewError;
 pub use options::ViewOptions;
 pub use server::Server;
-pub use source::{MechanismSource, Source};
+pub use source::{Again, Awaited, MechanismSource, Source};

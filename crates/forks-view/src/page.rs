@@ -17,3 +17,12 @@ const EXTENSION: Extension<'static> = Extension {
 pub(crate) fn live(animation: &Animation) -> Result<String, IoError> {
     html::extended(animation, &EXTENSION)
 }
+
+/// A page that says what is wrong, and looks again every second.
+pub(crate) fn message(title: &str, problem: &str) -> String {
+    let [title, problem] = [title, problem].map(html::escaped);
+    html::filled(include_str!("page/message.html"), |name| match name {
+        "TITLE" => &title,
+        _ => &problem,
+    })
+}

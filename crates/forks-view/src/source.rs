@@ -1,10 +1,11 @@
 //! What can be shown.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use forks_blend::Model;
+use forks_direct::Direct;
 use forks_mechanism::Mechanism;
-use forks_sim::scene::Scene;
+use forks_tissue::TissueScene;
 
 /// What is shown.
 #[derive(Debug)]
@@ -18,8 +19,33 @@ pub enum Source {
         /// The model.
         model: Box<Model>,
     },
-    /// A world in contact.
-    Scene(Box<Scene>),
+    /// A world in contact, with what drives its mechanisms.
+    Scene(Box<Direct>),
+    /// Tissue on skeletons.
+    Tissue(Box<TissueScene>),
+    /// Nothing yet: the page says what is wrong until there is something to show.
+    Awaited(Awaited),
+}
+
+/// Looks whether there is something to show; `None` if nothing has changed, else what there is or
+/// what is still wrong.
+pub type Again = Box<dyn FnMut() -> Option<Result<Source, String>> + Send>;
+
+/// Something that cannot be shown yet, such as a file with a mistake that is being mended.
+pub struct Awaited {
+    /// What it is called.
+    pub title: String,
+    /// What is wrong, in a sentence.
+    pub problem: String,
+    /// Asked twice a second.
+    pub again: Again,
+}
+
+impl fmt::Debug for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { title, problem, .. } = self;
+        f.debug_struct("Awaited").field("title", title).field("problem", problem).finish()
+    }
 }
 
 /// A mechanism and where it starts.

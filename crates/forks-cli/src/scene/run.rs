@@ -6,9 +6,9 @@ use std::{
     time::Instant,
 };
 
-use forks_direct::{Direct, Watched};
-use forks_io::{IoError, animation::Series};
-use forks_record::{Beside, Recording};
+use forks_direct::Direct;
+use forks_io::IoError;
+use forks_record::Recording;
 use forks_sim::scene::Fidelity;
 
 use super::{
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &SimulateArgs, path: &Path) -> Result<ExitCode, CliError
         exported::save(&direct.scene, path, file)?;
     }
     let start = energy(&direct.scene);
-    let mut recording = (!outputs.is_empty()).then(|| record(&direct));
+    let mut recording = (!outputs.is_empty()).then(|| direct.recording());
     let tally = all_steps(&mut direct, &mut recording);
     if let Some(recording) = &recording {
         save(recording, &outputs)?;
@@ -59,25 +59,6 @@ fn outputs(files: &[PathBuf]) -> Result<Vec<(Format, PathBuf)>, CliError> {
 
 fn fidelity(args: &SimulateArgs) -> (Fidelity, &'static str) {
     if args.scene.full { (Fidelity::Full, "full") } else { (Fidelity::Reduced, "reduced") }
-}
-
-/// Targets along their ways, as so many dots.
-const DOTS: usize = 200;
-
-/// A recording with what drives the scene.
-fn record(direct: &Direct) -> Recording {
-    let series = |(m, w): (&str, &Watched)| Series::new(format!("{m}: {}", w.name), w.unit);
-    let marks = direct.marks();
-    let mut dots: Vec<_> = direct.ways(DOTS).into_iter().map(|m| m.place).collect();
-    dots.dedup();
-    let beside = Beside {
-        series: direct.watched().map(series).collect(),
-        values: direct.watched().map(|(_, w)| w.now).collect(),
-        names: marks.iter().map(|m| format!("target of {}", m.name)).collect(),
-        places: marks.iter().map(|m| m.place).collect(),
-        dots,
-    };
-    Recording::with(&direct.scene, beside)
 }
 
 fn all_steps(direct: &mut Direct, recording: &mut Option<Recording>) -> Tally {
@@ -104,9 +85,7 @@ fn all_steps(direct: &mut Direct, recording: &mut Option<Recording>) -> Tally {
             tally.look_at_openings(scene);
         }
         if let Some(recording) = recording {
-            let places = direct.marks().into_iter().map(|m| m.place).collect();
-            recording.show(direct.watched().map(|(_, w)| w.now), places);
-            recording.after(scene, &report, k + 1 == steps);
+            direct.record(recording, &report, k + 1 == steps);
         }
         progress.show(|| seconds(scene.world.time(), scene.spec.world.duration));
     }

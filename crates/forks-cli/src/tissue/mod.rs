@@ -55,9 +55,14 @@ fn of(path: &Path) -> impl Fn(TissueError) -> CliError {
     }
 }
 
+/// Loads a scene with tissue.
+pub(crate) fn load(path: &Path) -> Result<TissueScene, CliError> {
+    TissueScene::load(path).map_err(of(path))
+}
+
 /// Runs `forks tissue`.
 pub(crate) fn run(args: &TissueArgs) -> Result<ExitCode, CliError> {
-    let mut scene = TissueScene::load(&args.path).map_err(of(&args.path))?;
+    let mut scene = load(&args.path)?;
     if let Some(path) = &args.output {
         let mesh = scene.simulation.body().mesh();
         let gmsh = path.extension().is_some_and(|e| e == "msh");

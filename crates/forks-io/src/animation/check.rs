@@ -104,6 +104,9 @@ fn check_joint(joint: &Joint, bodies: usize) -> Result<(), IoError> {
         let soft = axis.spring.is_some_and(|s| s.stiffness < 0.0);
         require(!soft, place, "a spring's stiffness is below 0")?;
     }
+    if let Some(spring) = &joint.spring {
+        unit(place, spring.rest.rotation.length())?;
+    }
     Ok(())
 }
 

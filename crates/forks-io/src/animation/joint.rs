@@ -17,6 +17,18 @@ pub struct Joint {
     pub axes: Vec<JointAxis>,
     /// True if it closes a loop: its sides may be apart.
     pub closes: bool,
+    /// A spring between its frames as wholes, as ball joints and bushings have.
+    pub spring: Option<PoseSpring>,
+}
+
+/// A spring between two frames: energy ½ Δᵀ K Δ with Δ = log(rest⁻¹ · parent-from-child) the twist,
+/// linear part first, that leads from rest to where the child's frame is in the parent's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PoseSpring {
+    /// K, rows; N/m, N, N·m/rad.
+    pub stiffness: [[f64; 6]; 6],
+    /// The child's frame in the parent's where nothing is held.
+    pub rest: Pose,
 }
 
 /// A joint's frame on one of its bodies.

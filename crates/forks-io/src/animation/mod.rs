@@ -15,9 +15,9 @@ mod skin;
 pub use colour::Colour;
 use forks_lie::{Pose, glam::DVec3, so3::quaternion_from_wxyz};
 pub use form::Form;
-pub use joint::{AxisSpring, Joint, JointAxis, JointSide};
+pub use joint::{AxisSpring, Joint, JointAxis, JointSide, PoseSpring};
 use serde::Serialize;
-pub use skin::Skin;
+pub use skin::{PackedCorners, Skin};
 
 use crate::{IoError, Trajectory};
 

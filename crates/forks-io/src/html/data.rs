@@ -94,6 +94,14 @@ struct JointData<'a> {
     sides: [SideData; 2],
     axes: Vec<AxisData>,
     closes: bool,
+    spring: Option<SpringData>,
+}
+
+#[derive(Serialize)]
+struct SpringData {
+    /// Rows.
+    stiffness: [[f64; 6]; 6],
+    rest: [f64; 7],
 }
 
 #[derive(Serialize)]
@@ -243,7 +251,10 @@ fn joints(animation: &Animation) -> Result<Vec<JointData<'_>>, IoError> {
             single_all(&s.pose[..3], || format!("the place of joint '{}'", joint.name))?;
         }
         let axes = joint.axes.iter().map(axis).collect();
-        out.push(JointData { name: &joint.name, sides, axes, closes: joint.closes });
+        let spring =
+            joint.spring.map(|s| SpringData { stiffness: s.stiffness, rest: pose(&s.rest) });
+        let (name, closes) = (&joint.name[..], joint.closes);
+        out.push(JointData { name, sides, axes, closes, spring });
     }
     Ok(out)
 }

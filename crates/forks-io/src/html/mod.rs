@@ -85,25 +85,30 @@ pub fn extended(animation: &Animation, extension: &Extension<'_>) -> Result<Stri
     scripts.push_str(extension.script);
     let style = [STYLE, extension.style].concat();
     let title = escaped(&animation.title);
-    let mut page = String::with_capacity(PAGE.len() + style.len() + scripts.len() + data.len());
-    // The template is walked once, so nothing in the contents can be taken for a place in it.
-    for (i, piece) in PAGE.split("{{").enumerate() {
+    Ok(filled(PAGE, |name| match name {
+        "TITLE" => &title,
+        "STYLE" => &style,
+        "POLICY" => extension.policy,
+        "CONTROLS" => extension.controls,
+        "DATA" => &data,
+        _ => &scripts,
+    }))
+}
+
+/// A template whose `{{NAME}}` are replaced. It is walked once, so that nothing in the contents can
+/// be taken for a place in it.
+pub fn filled<'a>(template: &str, content: impl Fn(&str) -> &'a str) -> String {
+    let mut out = String::with_capacity(template.len());
+    for (i, piece) in template.split("{{").enumerate() {
         match piece.split_once("}}") {
             Some((name, rest)) if i > 0 => {
-                page.push_str(match name {
-                    "TITLE" => &title,
-                    "STYLE" => &style,
-                    "POLICY" => extension.policy,
-                    "CONTROLS" => extension.controls,
-                    "DATA" => &data,
-                    _ => &scripts,
-                });
-                page.push_str(rest);
+                out.push_str(content(name));
+                out.push_str(rest);
             }
-            _ => page.push_str(piece),
+            _ => out.push_str(piece),
         }
     }
-    Ok(page)
+    out
 }
 
 /// Writes the page to a file; see [`write_atomically`].
@@ -115,7 +120,7 @@ pub fn save(path: impl AsRef<Path>, animation: &Animation) -> Result<(), IoError
 }
 
 /// Text as HTML shows it, in an element or in quotes.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -6,12 +6,9 @@ use serde::Serialize;
 
 use crate::{
     IoError,
-    animation::{Animation, Skin},
+    animation::{Animation, PackedCorners, Skin},
     base64,
 };
-
-/// Steps along each side of a frame's box.
-const STEPS: f64 = 65535.0;
 
 #[derive(Serialize)]
 pub(super) struct SkinData {
@@ -35,26 +32,14 @@ pub(super) fn skins(animation: &Animation) -> Result<Vec<SkinData>, IoError> {
 fn skin(animation: &Animation, i: usize, skin: &Skin) -> Result<SkinData, IoError> {
     let (mut boxes, mut places) = (Vec::new(), Vec::new());
     for (k, frame) in animation.frames.iter().enumerate() {
-        let corners = &frame.skins[i];
-        let first = corners.first().copied().unwrap_or_default();
-        let (low, high) = corners.iter().fold((first, first), |(l, h), x| (l.min(*x), h.max(*x)));
-        let bounds = [low, high].map(DVec3::as_vec3);
-        if let Some(side) = bounds.iter().position(|b| !b.is_finite()) {
-            let value = [low, high][side].abs().max_element();
+        let packed = PackedCorners::new(&frame.skins[i]);
+        if packed.bounds.iter().any(|x| !x.is_finite()) {
+            let far = |m: f64, x: &DVec3| m.max(x.abs().max_element());
+            let value = frame.skins[i].iter().fold(0.0, far);
             return Err(IoError::TooLarge { place: format!("skin {i} in frame {k}"), value });
         }
-        let step = (high - low) / STEPS;
-        boxes.extend(bounds[0].to_array());
-        boxes.extend(step.as_vec3().to_array());
-        let along = |x: f64, low: f64, step: f64| match step > 0.0 {
-            true => ((x - low) / step).round().clamp(0.0, STEPS) as u16,
-            false => 0,
-        };
-        for x in corners {
-            places.push(along(x.x, low.x, step.x));
-            places.push(along(x.y, low.y, step.y));
-            places.push(along(x.z, low.z, step.z));
-        }
+        boxes.extend(packed.bounds);
+        places.extend(packed.places);
     }
     let default = animation.bodies[skin.body].colour(skin.body);
     Ok(SkinData {

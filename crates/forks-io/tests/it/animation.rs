@@ -141,7 +141,13 @@ fn joints_name_what_is_wrong_with_them() {
         let side = |body| JointSide { body, body_from_joint: Pose::IDENTITY };
         let spring = Some(AxisSpring { stiffness: 2.0, rest: 0.1, start: 0.0 });
         let axes = vec![JointAxis { direction: DVec3::Y, slides: false, spring }];
-        Joint { name: "hinge".into(), sides: [side(None), side(Some(1))], axes, closes: true }
+        Joint {
+            name: "hinge".into(),
+            sides: [side(None), side(Some(1))],
+            axes,
+            closes: true,
+            spring: None,
+        }
     };
     let said = |change: fn(&mut Joint)| {
         refused(|a| {

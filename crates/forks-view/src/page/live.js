@@ -14,7 +14,6 @@ class LiveViewer extends Viewer {
     this.chosen = new Set(); // bodies that shall be effectors
     this.status = { moving: false, servos: [], pinned: [], feels: [], speed: 1, stiffness: 1 };
     this.plotted = 0;
-    this.timing = null;
     this.pictures = {}; // of keyframes, by their numbers
     this.taken = null; // the picture of a moment that is about to be kept
     document.getElementById("loop-label").hidden = true;
@@ -107,7 +106,6 @@ class LiveViewer extends Viewer {
     }
     document.getElementById("step-time").textContent = frame.step > 0 ? `${shortNumber(Number(frame.step.toPrecision(3)))} µs` : "–";
     document.getElementById("pace-factor").textContent = frame.moving ? `${frame.pace.toFixed(2)}×` : "–";
-    if (this.timing !== null && this.timing.pull) { this.delays?.push(performance.now() - this.timing.at); this.timing = null; }
     const now = performance.now();
     if (now - this.plotted > 1000 / PLOTS_PER_SECOND || !frame.moving) {
       this.plotted = now;
@@ -131,6 +129,7 @@ class LiveViewer extends Viewer {
     const stiffness = get("stiffness");
     if (document.activeElement !== stiffness) stiffness.value = Math.log10(status.stiffness);
     get("stiffness-note").textContent = `${shortNumber(Number(status.stiffness.toPrecision(3)))} N/m`;
+    get("by-label").hidden = !status.commanded;
     get("method").hidden = !status.can_reduce;
     const busy = status.working != null, models = status.models ?? [];
     get("reduce").disabled = this.chosen.size === 0;
@@ -262,8 +261,9 @@ class LiveViewer extends Viewer {
     const note = document.getElementById("pull-force");
     if (this.pulled) {
       const { body, point, target } = this.pulled, world = affineOfPose(this.scene.poses, POSE * body, UNIT_SCALE, new Float64Array(12));
-      const stretch = norm(subtract(target, affinePoint(world, point)));
-      note.textContent = `${shortNumber(Number((this.status.stiffness * stretch).toPrecision(3)))} N`;
+      const stretch = norm(subtract(target, affinePoint(world, point))), spring = this.pulled.by === "spring";
+      const force = Number((this.status.stiffness * stretch).toPrecision(3)), off = Math.round(1e5 * stretch) / 100;
+      note.textContent = spring ? `${shortNumber(force)} N` : `${off} mm off`;
     } else {
       note.textContent = "–";
     }
@@ -309,7 +309,7 @@ class LiveViewer extends Viewer {
 
   key(e) {
     const typing = e.target.matches("input[type=search], select") || e.ctrlKey || e.metaKey || e.altKey;
-    const actions = { r: () => this.send({ type: "reset" }), p: () => this.pin(), e: () => this.choose(), k: () => this.keepMoment() };
+    const actions = { r: () => this.send({ type: "reset" }), p: () => this.pin(), e: () => this.choose(), k: () => this.keepMoment(), d: () => this.changeDrag() };
     if (!typing && e.key in actions) { actions[e.key](); e.preventDefault(); return; }
     super.key(e);
   }
@@ -332,6 +332,16 @@ class LiveViewer extends Viewer {
     this.showHands();
   }
 
+  /** What brings bodies to the mouse. */
+  dragsBy() {
+    return this.status.commanded ? document.getElementById("by").value : "spring";
+  }
+
+  changeDrag() {
+    const by = document.getElementById("by");
+    if (this.status.commanded) by.selectedIndex = (by.selectedIndex + 1) % by.options.length;
+  }
+
   /** Takes hold of the body under the pointer where it is touched. */
   grab(x, y) {
     if (!this.renderer || !this.following) return null;
@@ -342,7 +352,7 @@ class LiveViewer extends Viewer {
     const distance = this.scene.hit(body, ray) ?? dot(subtract(origin, ray[0]), ray[1]);
     const at = add(ray[0], scaled(ray[1], distance));
     const normal = this.camera.axes()[2];
-    this.pulled = { body, point: this.inBody(body, at), target: at };
+    this.pulled = { body, point: this.inBody(body, at), target: at, by: this.dragsBy() };
     let moved = false;
     return {
       move: (px, py) => {
@@ -351,7 +361,6 @@ class LiveViewer extends Viewer {
         const t = dot(subtract(at, eye), normal) / dot(along, normal);
         this.pulled.target = add(eye, scaled(along, t));
         moved = true;
-        if (this.delays && this.timing === null) this.timing = { at: performance.now(), pull: true };
         this.send({ type: "pull", ...this.pulled });
         this.changed();
       },

@@ -14,7 +14,7 @@
 
 use forks_mechanism::lie::glam::{DMat3, DVec3};
 
-use crate::subject::{Push, Subject};
+use crate::subject::{Aim, Push, Subject};
 
 /// Steps after which the response is measured again.
 const FRESH: u32 = 64;
@@ -29,8 +29,11 @@ const SMALL: f64 = 1e-4;
 /// A point of a body that is pulled.
 #[derive(Clone, Debug)]
 pub(crate) struct Grip {
+    /// What pages call it: a body of the picture and a point in it.
+    pub(crate) asked: (usize, DVec3),
+    /// What is held of it, see [`Subject::hold`].
     pub(crate) body: usize,
-    /// In the body, m.
+    /// In what is held, m.
     pub(crate) point: DVec3,
     /// In the world, m.
     pub(crate) target: DVec3,
@@ -50,9 +53,18 @@ struct Response {
 }
 
 impl Grip {
-    pub(crate) fn new(body: usize, point: DVec3, target: DVec3, stiffness: f64) -> Self {
-        let (response, force) = (None, DVec3::ZERO);
-        Self { body, point, target, stiffness, response, force, most: f64::MAX }
+    pub(crate) fn new(subject: &dyn Subject<'_>, aim: Aim, stiffness: f64) -> Self {
+        let (body, point) = subject.hold(aim.body, aim.point);
+        Self {
+            asked: (aim.body, aim.point),
+            body,
+            point,
+            target: aim.target,
+            stiffness,
+            response: None,
+            force: DVec3::ZERO,
+            most: f64::MAX,
+        }
     }
 
     /// A force that the step cannot follow: begin without one, and allow less for a while.

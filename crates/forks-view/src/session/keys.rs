@@ -86,7 +86,7 @@ impl<'m> Session<'m> {
         self.timeline = Timeline::new(&self.all);
         self.moving = false;
         self.single = 0;
-        self.pull = None;
+        self.release();
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! The thread that steps: commands in, frames out, at its own rate.
 
 mod grip;
+mod hand;
 mod keys;
 mod reduction;
 mod status;
@@ -25,10 +26,11 @@ use crate::{
     frame::{self, Pace},
     hub::Hub,
     page,
-    source::{MechanismSource, Source},
-    subject::{Full, Push, Scenery, Subject, reduced, skeleton},
+    source::{Awaited, MechanismSource, Source},
+    subject::{Aim, Full, Scenery, Soft, Subject, reduced, skeleton},
 };
 use grip::Grip;
+use hand::Hand;
 use keys::Keys;
 use reduction::{Kind, Twin};
 use timeline::Timeline;
@@ -36,6 +38,9 @@ use work::Work;
 
 /// Time between frames, s.
 const FRAME: f64 = 1.0 / 60.0;
+
+/// How often one looks whether there is something to show, where there is not.
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// Part of a frame's time that steps may take before pages are served again.
 const BUSY: f64 = 0.8;
@@ -79,6 +84,47 @@ fn run(
     commands: &Receiver<Command>,
     ready: &dyn Fn(),
 ) -> Result<(), ViewError> {
+    match source {
+        Source::Awaited(mut awaited) => loop {
+            hub.set_page(page::message(&awaited.title, &awaited.problem));
+            ready();
+            let Some(source) = wait(&mut awaited, hub, commands) else { return Ok(()) };
+            match run(source, options, hub, commands, ready) {
+                Ok(()) => return Ok(()),
+                Err(e) => awaited.problem = e.to_string(),
+            }
+        },
+        source => show(source, options, hub, commands, ready),
+    }
+}
+
+/// Waits until there is something to show; `None` if nobody waits any more.
+fn wait(awaited: &mut Awaited, hub: &Hub, commands: &Receiver<Command>) -> Option<Source> {
+    loop {
+        match commands.recv_timeout(AGAIN) {
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+            // There is nothing to command.
+            Ok(_) => continue,
+        }
+        match (awaited.again)() {
+            None => {}
+            Some(Ok(source)) => return Some(source),
+            Some(Err(problem)) => {
+                hub.set_page(page::message(&awaited.title, &problem));
+                awaited.problem = problem;
+            }
+        }
+    }
+}
+
+fn show(
+    source: Source,
+    options: &ViewOptions,
+    hub: &Hub,
+    commands: &Receiver<Command>,
+    ready: &dyn Fn(),
+) -> Result<(), ViewError> {
     let model = |e: &dyn std::fmt::Display| ViewError::Model(e.to_string());
     match source {
         Source::Mechanism(s) => {
@@ -106,12 +152,18 @@ fn run(
             session.give_keys([]);
             session.serve(commands, ready);
         }
-        Source::Scene(scene) => {
-            let scenery = Box::new(Scenery::new(*scene));
+        Source::Scene(direct) => {
+            let scenery = Box::new(Scenery::new(*direct));
             let mut session = Session::new(vec![scenery], None, hub, options)?;
             session.give_keys([]);
             session.serve(commands, ready);
         }
+        Source::Tissue(scene) => {
+            let mut session = Session::new(vec![Box::new(Soft::new(*scene))], None, hub, options)?;
+            session.give_keys([]);
+            session.serve(commands, ready);
+        }
+        awaited @ Source::Awaited(_) => return run(awaited, options, hub, commands, ready),
     }
     Ok(())
 }
@@ -158,7 +210,7 @@ struct Session<'m> {
     moving: bool,
     speed: f64,
     stiffness: f64,
-    pull: Option<Grip>,
+    hand: Hand,
     pins: Vec<Grip>,
     picture: u64,
     /// Simulated time that is due and not yet made, s.
@@ -191,7 +243,7 @@ impl<'m> Session<'m> {
             moving: options.playing,
             speed: 1.0,
             stiffness: STIFFNESS,
-            pull: None,
+            hand: Hand::Open,
             pins: Vec::new(),
             picture: 0,
             owed: 0.0,
@@ -287,6 +339,7 @@ impl<'m> Session<'m> {
             if self.look_after_work() {
                 self.tell();
             }
+            self.pose();
             let now = Instant::now();
             let passed = now.duration_since(last).as_secs_f64().min(0.1);
             last = now;
@@ -351,6 +404,9 @@ impl<'m> Session<'m> {
                 let pushes = self.pushes(k);
                 let subject = &mut self.all[k];
                 subject.push(&pushes)?;
+                if k == 0 {
+                    subject.command(self.hand.commanded())?;
+                }
                 let begin = Instant::now();
                 let done = subject.step();
                 self.times.resize(self.times.len().max(k + 1), 0.0);
@@ -362,28 +418,10 @@ impl<'m> Session<'m> {
                     done?;
                     break;
                 }
-                self.pins.iter_mut().chain(&mut self.pull).for_each(Grip::weaken);
+                self.grips().for_each(Grip::weaken);
             }
         }
         Ok(())
-    }
-
-    /// What the springs exert on the `k`-th of what moves: each has its own force.
-    fn pushes(&mut self, k: usize) -> Vec<Push> {
-        let subject = &*self.all[k];
-        let mut out: Vec<Push> = Vec::new();
-        for grip in self.pins.iter_mut().chain(&mut self.pull) {
-            if !subject.feels(grip.body) {
-                continue;
-            }
-            let push = match k {
-                0 => grip.push(subject, &out),
-                // The same force on both shows what the reduction changes.
-                _ => Some(Push { body: grip.body, point: grip.point, force: grip.force }),
-            };
-            out.extend(push);
-        }
-        out
     }
 
     fn obey(&mut self, command: Command) {
@@ -394,7 +432,7 @@ impl<'m> Session<'m> {
 
     fn try_to(&mut self, command: Command) -> Result<(), String> {
         let pulls = matches!(command, Command::Pull { .. });
-        if !(pulls && self.pull.is_some()) {
+        if !(pulls && self.is_pulling()) {
             self.timeline.mark(&self.all);
         }
         match command {
@@ -407,13 +445,14 @@ impl<'m> Session<'m> {
             Command::Speed { factor } => self.speed = factor,
             Command::Stiffness { value } => {
                 self.stiffness = value;
-                self.pull.iter_mut().for_each(|p| p.stiffness = value);
+                self.hand.set_stiffness(value);
             }
-            Command::Pull { body, point, target } => {
-                return self.pull(body, DVec3::from_array(point), DVec3::from_array(target));
+            Command::Pull { body, point, target, by } => {
+                let [point, target] = [point, target].map(DVec3::from_array);
+                return self.pull(Aim { body, point, target }, by);
             }
             Command::Release {} => {
-                self.pull = None;
+                self.release();
                 return Ok(());
             }
             Command::Pin { body } => self.pin(body)?,
@@ -448,45 +487,15 @@ impl<'m> Session<'m> {
         Ok(())
     }
 
-    fn feeling(&self, body: usize) -> Result<(), String> {
-        if self.all[0].feels(body) {
-            return Ok(());
-        }
-        let name = self.all[0].picture().bodies.get(body).map(|b| b.name.clone());
-        Err(match name {
-            Some(name) => format!("'{name}' feels no forces: it is no effector"),
-            None => format!("there is no body {body} that feels forces"),
-        })
-    }
-
-    fn pull(&mut self, body: usize, point: DVec3, target: DVec3) -> Result<(), String> {
-        self.feeling(body)?;
-        match &mut self.pull {
-            Some(p) if p.body == body && p.point == point => p.target = target,
-            _ => self.pull = Some(Grip::new(body, point, target, self.stiffness)),
-        }
-        Ok(())
-    }
-
-    fn pin(&mut self, body: usize) -> Result<(), String> {
-        self.feeling(body)?;
-        if let Some(at) = self.pins.iter().position(|p| p.body == body) {
-            self.pins.remove(at);
-            return Ok(());
-        }
-        let place = self.all[0].pose(body).translation;
-        self.pins.push(Grip::new(body, DVec3::ZERO, place, PIN * self.stiffness));
-        Ok(())
-    }
-
     /// Back to the last moment that is kept before a time, and on to that time. Where no hand acted
     /// in between, which is a moment of its own, it is the same in every bit.
     fn rewind(&mut self, time: f64) -> Result<(), String> {
-        self.all = self.timeline.rewind(time);
+        let h = self.all[0].step_length();
+        // Sums of steps end a little beside the times that they stand for.
+        self.all = self.timeline.rewind(time + 0.5 * h);
         self.moving = false;
         self.single = 0;
-        self.pull = None;
-        let h = self.all[0].step_length();
+        self.release();
         while self.all[0].time() + 0.5 * h < time {
             self.step()?;
         }

@@ -19,6 +19,8 @@ struct Status<'a> {
     pinned: Vec<usize>,
     /// Bodies that feel forces.
     feels: Vec<usize>,
+    /// True if a body can be pulled by commands, and by its pose.
+    commanded: bool,
     can_reduce: bool,
     /// What is said of each model beside the mechanism: its name, and how it was made.
     models: Vec<[String; 2]>,
@@ -38,8 +40,9 @@ impl Session<'_> {
             stiffness: self.stiffness,
             servos: self.all[0].servos(),
             keys: self.keys.labels(),
-            pinned: self.pins.iter().map(|p| p.body).collect(),
+            pinned: self.pins.iter().map(|p| p.asked.0).collect(),
             feels: (0..bodies).filter(|b| self.all[0].feels(*b)).collect(),
+            commanded: self.all[0].is_commanded() && self.twins.is_empty(),
             can_reduce: self.source.is_some(),
             models: self.twins.iter().map(|t| [t.kind.name().into(), t.said.clone()]).collect(),
             working: self.work.as_ref().map(|w| w.progress()),

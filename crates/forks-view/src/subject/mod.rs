@@ -3,6 +3,7 @@
 mod full;
 mod reduced;
 mod scene;
+mod soft;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use serde::Serialize;
 pub(crate) use full::Full;
 pub(crate) use reduced::{Blended, reduced, skeleton};
 pub(crate) use scene::Scenery;
+pub(crate) use soft::Soft;
 
 /// A force on a body of the picture.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +25,17 @@ pub(crate) struct Push {
     pub(crate) point: DVec3,
     /// World axes, N.
     pub(crate) force: DVec3,
+}
+
+/// A point of a body that shall be at a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Aim {
+    /// Number in the picture.
+    pub(crate) body: usize,
+    /// In the body, m.
+    pub(crate) point: DVec3,
+    /// In the world, m.
+    pub(crate) target: DVec3,
 }
 
 /// A servo as a slider shows it.
@@ -55,6 +68,12 @@ pub(crate) trait Subject<'m> {
 
     fn pose(&self, body: usize) -> Pose;
 
+    /// What a hand takes hold of at a point of a body, and where in it: a part of its surface has a
+    /// number behind the bodies of the picture.
+    fn hold(&self, body: usize, point: DVec3) -> (usize, DVec3) {
+        (body, point)
+    }
+
     /// Poses, numbers and contacts now.
     fn frame(&mut self) -> AnimationFrame;
 
@@ -62,6 +81,23 @@ pub(crate) trait Subject<'m> {
 
     /// Sets a target; the index is one of a servo.
     fn set_servo(&mut self, index: usize, target: f64) -> Result<(), String>;
+
+    /// True if its joints take commands, and poses from hands.
+    fn is_commanded(&self) -> bool {
+        false
+    }
+
+    /// Finds the commands of joints or servos for the next step that bring a point to its place;
+    /// takes all commands off without one.
+    fn command(&mut self, aim: Option<&Aim>) -> Result<(), String> {
+        aim.map_or(Ok(()), |_| Err("there are no joints to command here".into()))
+    }
+
+    /// Goes to the pose at rest in which a point is at its place or as near as can be, while pins
+    /// hold, loops stay closed and limits are kept.
+    fn pose_by(&mut self, _aim: &Aim, _pins: &[Aim]) -> Result<(), String> {
+        Err("there are no joints to pose here".into())
+    }
 
     /// Bodies and series, without frames.
     fn picture(&self) -> &Animation;

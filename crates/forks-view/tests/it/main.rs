@@ -1,5 +1,6 @@
 //! Integration tests of forks-view, one binary: a file per subject.
 
 mod door;
+mod hands;
 mod session;
 mod support;

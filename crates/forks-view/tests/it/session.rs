@@ -1,20 +1,11 @@
 //! What a session does with commands: steps, pulls, pins, servos, moments, reduction.
 
-use super::support::{Frame, Page, pendulum, server};
+use super::support::{Frame, Page, pendulum, pose, server};
 use forks_dynamics::integrate::{Simulation, SimulationOptions};
 use forks_mechanism::{
     Preparation,
-    lie::{
-        Pose,
-        glam::{DQuat, DVec3},
-    },
+    lie::glam::{DQuat, DVec3},
 };
-
-fn pose(f: &Frame, body: usize) -> Pose {
-    let p = f.poses[body].map(f64::from);
-    let turn = DQuat::from_xyzw(p[4], p[5], p[6], p[3]);
-    Pose::new(turn, DVec3::new(p[0], p[1], p[2]))
-}
 
 /// The tip of the second link.
 fn tip(f: &Frame) -> DVec3 {

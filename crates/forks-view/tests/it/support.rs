@@ -11,7 +11,7 @@ use forks_mechanism::{
     Joint, JointKind, Keyframe, Link, LinkId, Mechanism, MechanismBuilder,
     lie::{
         Pose, SpatialInertia,
-        glam::{DMat3, DVec3},
+        glam::{DMat3, DQuat, DVec3},
     },
 };
 use forks_view::{MechanismSource, Server, Source, ViewOptions};
@@ -43,16 +43,48 @@ pub(crate) fn pendulum() -> Mechanism {
     m.with_servos(&[("joint0", 2.0, 0.02)]).expect("a servo")
 }
 
+/// Three links of 0.2 m on hinges in a plane, which fall if nothing drives them.
+pub(crate) fn arm() -> Mechanism {
+    let mut b = MechanismBuilder::new("arm");
+    b.set_gravity(DVec3::new(0.0, 0.0, -9.81));
+    let mut parent = LinkId::WORLD;
+    for k in 0..3 {
+        let centre = DVec3::new(0.1, 0.0, 0.0);
+        let inertia = SpatialInertia::new(0.5, centre, DMat3::from_diagonal(DVec3::splat(2e-3)));
+        let link = b.add_link(Link::new(format!("link{k}")).with_inertia(inertia));
+        let kind = JointKind::Revolute { axis: DVec3::Y };
+        let at = Pose::from_translation(DVec3::X * if k == 0 { 0.0 } else { 0.2 });
+        let joint = Joint::new(format!("joint{k}"), kind, parent, link).at(at);
+        b.add_joint(joint.with_damping(0.02));
+        parent = link;
+    }
+    b.build().expect("an arm")
+}
+
 pub(crate) fn server() -> Server {
-    let mechanism = pendulum();
-    let source = MechanismSource {
+    serve(pendulum())
+}
+
+pub(crate) fn serve(mechanism: Mechanism) -> Server {
+    let source = Source::Mechanism(Box::new(source(mechanism)));
+    Server::start(source, &ViewOptions::default()).expect("a server")
+}
+
+pub(crate) fn source(mechanism: Mechanism) -> MechanismSource {
+    MechanismSource {
         positions: mechanism.start_positions(),
         velocities: vec![0.0; mechanism.tree_velocity_count()],
         mechanism: Arc::new(mechanism),
         falls: false,
         notes: Vec::new(),
-    };
-    Server::start(Source::Mechanism(Box::new(source)), &ViewOptions::default()).expect("a server")
+    }
+}
+
+/// Where a body is.
+pub(crate) fn pose(f: &Frame, body: usize) -> Pose {
+    let p = f.poses[body].map(f64::from);
+    let turn = DQuat::from_xyzw(p[4], p[5], p[6], p[3]);
+    Pose::new(turn, DVec3::new(p[0], p[1], p[2]))
 }
 
 pub(crate) fn token(server: &Server) -> String {
@@ -148,7 +180,8 @@ impl Frame {
             let at = 16 + 4 * i;
             u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four")) as usize
         };
-        let single: Vec<f32> = bytes[32..]
+        assert_eq!(number(4), 0, "skins");
+        let single: Vec<f32> = bytes[36..]
             .chunks_exact(4)
             .map(|c| f32::from_le_bytes(c.try_into().expect("four")))
             .collect();

@@ -6,12 +6,19 @@ const AXIS = [120, 128, 140, 255], SLACK = [70, 130, 200, 255], TIGHT = [214, 58
 /** What rounding of poses to single precision may open, over the distance from the origin. */
 const ROUNDING = 2 ** -21;
 
+/** Directions that stand for a spring in all of them. */
+const ALL_AROUND = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((direction) => ({ direction, slides: false, stiffness: null, whole: true }));
+
 class Joints {
   /** `list` as it stands in the page. */
   constructor(list) {
     const frame = ({ body, pose }) => ({ body, local: affineOfPose(pose, 0, UNIT_SCALE, new Float64Array(12)), world: new Float64Array(12) });
-    this.all = (list ?? []).map((j) => ({ ...j, sides: j.sides.map(frame), energies: j.axes.map(() => 0), gap: 0, floor: 0 }));
-    this.springs = this.all.some((j) => j.axes.some((a) => a.stiffness !== null));
+    this.all = (list ?? []).map((j) => {
+      const axes = j.spring ? [...j.axes, ...ALL_AROUND] : j.axes, rest = new Float64Array(12);
+      if (j.spring) affineOfPose(j.spring.rest, 0, UNIT_SCALE, rest);
+      return { ...j, axes, rest, sides: j.sides.map(frame), energies: axes.map(() => 0), energy: 0, gap: 0, floor: 0 };
+    });
+    this.springs = this.all.some((j) => j.spring || j.axes.some((a) => a.stiffness !== null));
     this.loops = this.all.some((j) => j.closes);
     this.most = 0; // the greatest energy of a spring, J
     this.widest = [0, 0]; // the widest gap, and what rounding may open, m
@@ -27,6 +34,10 @@ class Joints {
         joint.energies[k] = axis.stiffness === null ? 0 : 0.5 * axis.stiffness * this.stretch(joint, axis) ** 2;
         this.most = Math.max(this.most, joint.energies[k]);
       });
+      if (joint.spring) {
+        joint.energy = this.held(joint);
+        this.most = Math.max(this.most, joint.energy);
+      }
       if (!joint.closes) continue;
       joint.gap = this.opening(joint);
       joint.floor = ROUNDING * Math.max(...joint.sides.map(({ world: p }) => norm([p[3], p[7], p[11]])));
@@ -51,6 +62,16 @@ class Joints {
     return angle + 2 * Math.PI * Math.round((start - angle) / (2 * Math.PI)) - rest;
   }
 
+  /** What a spring in all directions holds: half of its twist from rest, times its stiffness, times the twist. */
+  held({ sides: [{ world: a }, { world: b }], rest, spring: { stiffness } }) {
+    const there = motionBetween(rest, motionBetween(a, b)), turn = rotationLog(there);
+    const p = [there[3], there[7], there[11]], angle = norm(turn), c = cross(turn, p);
+    // The left Jacobian's inverse brings the translation to the twist's linear part.
+    const f = angle < 1e-3 ? 1 / 12 + angle ** 2 / 720 : (1 - 0.5 * angle / Math.tan(0.5 * angle)) / angle ** 2;
+    const twist = [...add(add(p, scaled(c, -0.5)), scaled(cross(turn, c), f)), ...turn];
+    return 0.5 * twist.reduce((sum, x, i) => sum + x * stiffness[i].reduce((row, k, j) => row + k * twist[j], 0), 0);
+  }
+
   /** How far the sides of a loop are apart where the joint does not let them slide, m. */
   opening(joint) {
     let d = this.apart(joint);
@@ -60,8 +81,9 @@ class Joints {
 
   /** Colour of an axis by the energy of its spring. */
   colour(joint, k) {
-    if (joint.axes[k].stiffness === null) return AXIS;
-    const part = this.most > 0 ? Math.sqrt(joint.energies[k] / this.most) : 0;
+    const { stiffness, whole } = joint.axes[k];
+    if (stiffness === null && !whole) return AXIS;
+    const energy = whole ? joint.energy : joint.energies[k], part = this.most > 0 ? Math.sqrt(Math.max(0, energy) / this.most) : 0;
     return SLACK.map((c, n) => c + part * (TIGHT[n] - c));
   }
 
@@ -78,6 +100,27 @@ class Joints {
     if (show.gaps && this.loops) said.push(`loops open by ${gapSize(...this.widest)} at most`);
     return said.join(", ");
   }
+}
+
+/** The pose b in a, both affine. */
+function motionBetween(a, b) {
+  const out = new Float64Array(12), d = [b[3] - a[3], b[7] - a[7], b[11] - a[11]];
+  for (let i = 0; i < 3; i++) {
+    for (let j = 0; j < 3; j++) out[4 * i + j] = a[i] * b[j] + a[4 + i] * b[4 + j] + a[8 + i] * b[8 + j];
+    out[4 * i + 3] = a[i] * d[0] + a[4 + i] * d[1] + a[8 + i] * d[2];
+  }
+  return out;
+}
+
+/** The rotation of an affine pose as a vector: axis times angle, up to half a turn. */
+function rotationLog(m) {
+  const skew = scaled([m[9] - m[6], m[2] - m[8], m[4] - m[1]], 0.5), sine = norm(skew), cosine = 0.5 * (m[0] + m[5] + m[10] - 1);
+  const angle = Math.atan2(sine, cosine);
+  if (cosine > -0.9) return scaled(skew, sine > 1e-9 ? angle / sine : 1);
+  // Near half a turn the axis is the largest column of R + Rᵀ + (1 − tr R) 1.
+  const column = (j) => [0, 1, 2].map((i) => m[4 * i + j] + m[4 * j + i] + (i === j ? 1 - (m[0] + m[5] + m[10]) : 0));
+  const axis = [0, 1, 2].map(column).reduce((a, b) => (norm(b) > norm(a) ? b : a));
+  return scaled(axis, (dot(axis, skew) < 0 ? -angle : angle) / norm(axis));
 }
 
 /** A gap, or that it is less than rounding may open. */

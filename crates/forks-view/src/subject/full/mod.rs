@@ -1,29 +1,41 @@
 //! A mechanism under the full solver.
 
+mod commands;
+
+use std::sync::Arc;
+
+use forks_control::{
+    ik::{Handle, IkStatus, InverseKinematics},
+    plant::ForceCommand,
+    task::Frame,
+};
 use forks_dynamics::integrate::{Simulation, SimulationOptions, SimulationStatus};
 use forks_io::animation::{Animation, AnimationFrame, Series};
 use forks_mechanism::{
-    Mechanism, PreparedMechanism, ServoSpring,
+    LinkId, Mechanism, PreparedMechanism, ServoSpring,
     lie::{Pose, Wrench},
 };
 use forks_record::Picture;
 
-use super::{Push, REACH, Servo, Subject};
+use super::{Aim, Push, REACH, Servo, Subject};
 use crate::source::MechanismSource;
-
-/// What a servo's target exerts: force per unit of the target on tree velocities.
-type Pull = Vec<(usize, f64)>;
+use commands::Commands;
 
 /// A mechanism in motion.
 #[derive(Clone)]
 pub(crate) struct Full<'m> {
     m: &'m Mechanism,
     simulation: Simulation<'m>,
+    /// When the simulation began, s: it begins anew in poses that hands give.
+    since: f64,
     step: f64,
     picture: Picture,
     servos: Vec<Servo>,
-    pulls: Vec<Pull>,
+    /// What a unit of a servo's target exerts on the velocities of the tree.
+    pulls: Vec<ForceCommand>,
+    /// Of the servos' targets.
     tau: Vec<f64>,
+    commands: Option<Commands>,
     wrenches: Vec<Wrench>,
     poses: Vec<Pose>,
 }
@@ -65,11 +77,13 @@ impl<'m> Full<'m> {
         Self {
             m,
             simulation,
+            since: 0.0,
             step,
             picture,
             servos,
             pulls,
             tau: vec![0.0; m.tree_velocity_count()],
+            commands: None,
             wrenches: vec![Wrench::ZERO; m.links().len()],
             poses,
         }
@@ -77,16 +91,35 @@ impl<'m> Full<'m> {
 
     /// A copy at rest elsewhere, at time 0: positions of all joints.
     pub(crate) fn at(&self, positions: &[f64]) -> Self {
-        let (m, mut there) = (self.m, self.clone());
-        let (q, v) = (&positions[..m.tree_position_count()], vec![0.0; m.tree_velocity_count()]);
-        there.simulation = Simulation::new(m, q, &v, SimulationOptions::default());
-        there.poses = there.simulation.link_poses();
-        let _ = there.simulation.energy();
+        let mut there = self.clone();
+        there.go_to(positions, 0.0);
         there
     }
 
+    /// At rest at positions of all joints.
+    fn go_to(&mut self, positions: &[f64], time: f64) {
+        let m = self.m;
+        let (q, v) = (&positions[..m.tree_position_count()], vec![0.0; m.tree_velocity_count()]);
+        self.simulation = Simulation::new(m, q, &v, SimulationOptions::default());
+        self.since = time;
+        self.poses = self.simulation.link_poses();
+        let _ = self.simulation.energy();
+        self.set_loads();
+    }
+
     fn set_loads(&mut self) {
-        self.simulation.set_loads(&self.tau, &self.wrenches);
+        match &self.commands {
+            None => self.simulation.set_loads(&self.tau, &self.wrenches),
+            Some(commands) => {
+                let all: Vec<f64> =
+                    self.tau.iter().zip(&commands.forces).map(|(a, b)| a + b).collect();
+                self.simulation.set_loads(&all, &self.wrenches);
+            }
+        }
+    }
+
+    fn link(&self, body: usize) -> LinkId {
+        self.picture.links()[body]
     }
 }
 
@@ -100,13 +133,13 @@ impl<'m> Subject<'m> for Full<'m> {
     }
 
     fn time(&self) -> f64 {
-        self.simulation.time()
+        self.since + self.simulation.time()
     }
 
     fn step(&mut self) -> Result<(), String> {
         let status = self.simulation.step(self.step);
         if status != SimulationStatus::Completed {
-            let time = self.simulation.time();
+            let time = self.time();
             return Err(format!("the step at {time:.4} s was not made: {}", status.name()));
         }
         self.poses = self.simulation.link_poses();
@@ -116,7 +149,7 @@ impl<'m> Subject<'m> for Full<'m> {
     fn push(&mut self, pushes: &[Push]) -> Result<(), String> {
         self.wrenches.fill(Wrench::ZERO);
         for p in pushes {
-            let link = self.picture.links()[p.body].index();
+            let link = self.link(p.body).index();
             let force = self.poses[link].rotation.conjugate() * p.force;
             self.wrenches[link] += Wrench::new(force, p.point.cross(force));
         }
@@ -129,7 +162,7 @@ impl<'m> Subject<'m> for Full<'m> {
     }
 
     fn pose(&self, body: usize) -> Pose {
-        self.poses[self.picture.links()[body].index()]
+        self.poses[self.link(body).index()]
     }
 
     fn frame(&mut self) -> AnimationFrame {
@@ -150,6 +183,52 @@ impl<'m> Subject<'m> for Full<'m> {
             self.tau[k] += force * change;
         }
         self.set_loads();
+        Ok(())
+    }
+
+    fn is_commanded(&self) -> bool {
+        true
+    }
+
+    fn command(&mut self, aim: Option<&Aim>) -> Result<(), String> {
+        let Some(aim) = aim else {
+            if self.commands.take().is_some() {
+                self.set_loads();
+            }
+            return Ok(());
+        };
+        let mut commands = match self.commands.take() {
+            Some(commands) => commands,
+            None => Commands::new(self.m, &self.pulls)?,
+        };
+        let frame =
+            Frame { link: self.link(aim.body), link_from_frame: Pose::from_translation(aim.point) };
+        let state = self.simulation.state();
+        let goal = (frame, aim.target);
+        let found = commands.decide(state, &self.tau, &self.wrenches, self.step, goal);
+        self.commands = found.is_ok().then_some(commands);
+        self.set_loads();
+        found
+    }
+
+    fn pose_by(&mut self, aim: &Aim, pins: &[Aim]) -> Result<(), String> {
+        let said = |e: &dyn std::fmt::Display| format!("no pose: {e}");
+        let mut q = self.m.start_positions();
+        let state = self.simulation.state();
+        q[..state.q.len()].copy_from_slice(&state.q);
+        let tree = &q[..self.m.tree_position_count()];
+        let mut ik =
+            InverseKinematics::new(Arc::new(self.m.clone()), tree).map_err(|e| said(&e))?;
+        let handle = |a: &Aim| Handle::point("hand", self.link(a.body), a.point, a.target);
+        for pin in pins {
+            ik.pin(handle(pin)).map_err(|e| said(&e))?;
+        }
+        ik.drag(0, handle(aim)).map_err(|e| said(&e))?;
+        let found = ik.follow().map_err(|e| said(&e))?;
+        if found.status == IkStatus::LoopsOpen {
+            return Err(format!("no pose: {}", found.status.name()));
+        }
+        self.go_to(&found.positions, self.time());
         Ok(())
     }
 
