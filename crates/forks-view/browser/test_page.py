@@ -263,6 +263,7 @@ def test_commands_and_poses_bring_a_body_to_the_mouse(view, tmp_path):
 
     def drag(by, up, on=lambda: None):
         page.select_option("#by", by)
+        page.focus("#scene")
         page.click("[data-view=fit]")
         page.wait_for_timeout(300)
         x, y = pixel(page, 2, end)

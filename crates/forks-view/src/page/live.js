@@ -36,6 +36,8 @@ class LiveViewer extends Viewer {
     on("extend", "click", () => this.send({ type: "extend", bodies: [...this.chosen] }));
     on("cancel", "click", () => this.send({ type: "cancel" }));
     on("unreduce", "click", () => this.send({ type: "unreduce" }));
+    // Keys act on the picture again.
+    on("by", "change", () => this.canvas.focus());
     on("stiffness", "input", (e) => this.send({ type: "stiffness", value: 10 ** Number(e.target.value) }));
     on("speed", "change", (e) => this.send({ type: "speed", factor: Number(e.target.value) }));
     window.addEventListener("pagehide", () => this.keep());
@@ -100,10 +102,10 @@ class LiveViewer extends Viewer {
     slider.min = this.recording.start;
     slider.max = this.recording.end;
     if (this.following) this.time = this.recording.end;
-    const strong = frame.contacts.map(([, f]) => norm(f)).filter((f) => f > 0);
-    if (strong.length > 0 && this.scene.typicalForce === 0) {
-      this.scene.typicalForce = strong.sort((a, b) => a - b)[strong.length >> 1];
-    }
+    const strong = frame.contacts.map(([, f]) => norm(f)).filter((f) => f > 0).sort((x, y) => x - y);
+    const middle = strong[strong.length >> 1] ?? 0, typical = this.scene.typicalForce;
+    // Arrows keep their scale unless forces outgrow it.
+    if (middle > 0 && (typical === 0 || middle > 3 * typical)) this.scene.typicalForce = middle;
     document.getElementById("step-time").textContent = frame.step > 0 ? `${shortNumber(Number(frame.step.toPrecision(3)))} µs` : "–";
     document.getElementById("pace-factor").textContent = frame.moving ? `${frame.pace.toFixed(2)}×` : "–";
     const now = performance.now();
@@ -268,6 +270,15 @@ class LiveViewer extends Viewer {
       note.textContent = "–";
     }
     document.getElementById("resume").hidden = this.following || this.time >= this.recording.end;
+  }
+
+  /** Brings what is shown into view: it may be far from where it began. */
+  fit() {
+    if (this.status) {
+      const frame = this.recording.frameAt(this.time);
+      this.scene.box = this.scene.boxOf(frame, frame + 1);
+    }
+    super.fit();
   }
 
   // Playback goes to the program.

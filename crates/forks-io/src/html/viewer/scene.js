@@ -57,8 +57,15 @@ class Scene {
     this.affines = this.bodies.map(() => new Float64Array(12)); // world from body
   }
 
-  /** Box around everything that moves at any time (scenery counts where nothing else does) and its lowest point. */
+  /** Box around everything that moves at any time, its size and its lowest point. */
   measure() {
+    const [low, high] = this.box = this.boxOf(0, this.recording.frames);
+    this.radius = norm(subtract(high, low)) / 2;
+    this.lowest = low[2];
+  }
+
+  /** Box around everything that moves in some of the frames; scenery counts where nothing else does. */
+  boxOf(first, end) {
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     const include = (p, r) => {
       for (let n = 0; n < 3; n++) {
@@ -71,8 +78,8 @@ class Scene {
     };
     const recording = this.recording, point = [0, 0, 0], world = new Float64Array(12), whole = new Float64Array(12);
     const parts = this.bodies.reduce((sum, b) => sum + b.parts.length, this.bodies.length);
-    const every = Math.max(1, Math.floor((recording.frames * parts) / 200000));
-    for (let f = 0; f < recording.frames; f += every) {
+    const every = Math.max(1, Math.floor(((end - first) * parts) / 200000));
+    for (let f = first; f < end; f += every) {
       this.bodies.forEach((body, b) => {
         affineOfPose(recording.poses, POSE * (this.bodies.length * f + b), UNIT_SCALE, world);
         include([world[3], world[7], world[11]], point);
@@ -83,7 +90,7 @@ class Scene {
       });
     }
     for (const { boxes } of recording.skins) {
-      for (let k = 0; k < boxes.length; k += BOX) {
+      for (let k = first * BOX; k < end * BOX; k += BOX) {
         include(boxes.subarray(k, k + 3), point);
         include([0, 1, 2].map((n) => boxes[k + n] + 65535 * boxes[k + 3 + n]), point);
       }
@@ -96,9 +103,7 @@ class Scene {
     }
     if (!(low[0] <= high[0])) { low.fill(-1); high.fill(1); }
     if (norm(subtract(high, low)) === 0) include(low.slice(), [1e-3, 1e-3, 1e-3]); // a single point
-    this.box = [low, high];
-    this.radius = norm(subtract(high, low)) / 2;
-    this.lowest = low[2];
+    return [low, high];
   }
 
   /** Half the sides of a box along the world's axes around a surface that an affine map places. */
