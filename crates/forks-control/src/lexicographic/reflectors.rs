@@ -59,6 +59,15 @@ impl Reflectors {
         outside
     }
 
+    /// Adds reflections of the last numbers alone, which those before leave.
+    pub(super) fn append(&mut self, more: &Self) {
+        let before = self.length - more.length;
+        for v in more.vectors.chunks_exact(more.length.max(1)) {
+            self.vectors.resize(self.vectors.len() + before, 0.0);
+            self.vectors.extend_from_slice(v);
+        }
+    }
+
     /// Turns a vector.
     pub(super) fn turn(&self, x: &mut [f64]) {
         self.each().for_each(|(k, v)| reflect(v, &mut x[k..]));
@@ -119,49 +128,42 @@ fn reflect(v: &[f64], x: &mut [f64]) {
 /// Memory of [`Fit::solve`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fit {
-    q: Vec<f64>,
-    r: Vec<f64>,
-    pub(super) x: Vec<f64>,
+    columns: Vec<f64>,
+    turns: Reflectors,
+    x: Vec<f64>,
 }
 
 impl Fit {
     #[cfg(test)]
     pub(super) fn memory(&self) -> [(usize, usize); 3] {
-        [&self.q, &self.r, &self.x].map(|v| (v.as_ptr() as usize, v.capacity()))
+        let [a, b] = [&self.columns, &self.x].map(|v| (v.as_ptr() as usize, v.capacity()));
+        [a, b, self.turns.memory()]
     }
 
     /// x with the least ‖Σ xᵢ columnᵢ − d‖; columns are independent and one after the other.
     pub(super) fn solve(&mut self, columns: &[f64], d: &[f64]) -> &[f64] {
         let m = d.len();
-        let k = columns.len().checked_div(m).unwrap_or(0);
-        let Self { q, r, x } = self;
-        q.clear();
-        q.extend_from_slice(columns);
-        r.clear();
-        r.resize(k * k, 0.0);
+        let Self { columns: turned, turns, x } = self;
+        turned.clear();
+        turned.extend_from_slice(columns);
+        turns.clear(m);
+        for column in turned.chunks_exact_mut(m.max(1)) {
+            // A column within those before, which there is none, would leave no reflection.
+            if !turns.extend(column, 0.0) {
+                break;
+            }
+        }
         x.clear();
-        x.resize(k, 0.0);
-        for j in 0..k {
-            let (old, new) = q.split_at_mut(j * m);
-            let new = &mut new[..m];
-            for _ in 0..2 {
-                for (i, v) in old.chunks_exact(m).enumerate() {
-                    let c = dot(v, new);
-                    r[i * k + j] += c;
-                    axpy(-c, v, new);
-                }
-            }
-            let length = norm(new);
-            r[j * k + j] = length;
-            new.iter_mut().for_each(|y| *y /= length);
-            x[j] = dot(new, d);
+        x.extend_from_slice(d);
+        turns.turn(x);
+        x.truncate(turns.count());
+        for i in (0..x.len()).rev() {
+            let column = &turned[i * m..(i + 1) * m];
+            x[i] /= column[i];
+            let known = x[i];
+            axpy(-known, &column[..i], &mut x[..i]);
         }
-        for i in (0..k).rev() {
-            for j in i + 1..k {
-                x[i] -= r[i * k + j] * x[j];
-            }
-            x[i] /= r[i * k + i];
-        }
+        x.resize(columns.len().checked_div(m).unwrap_or(0), 0.0);
         &self.x
     }
 }
