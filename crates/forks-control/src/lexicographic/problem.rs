@@ -71,7 +71,11 @@ impl Level {
             return Err(RowError::Length { row: at, found: row.len(), expected: self.unknowns });
         }
         let wrong = |what, value| Err(RowError::Value { row: at, what, value });
-        if let Some(&x) = row.iter().find(|x| !x.is_finite()) {
+        // What is not finite is not zero.
+        let first = row.iter().position(|x| *x != 0.0).unwrap_or(0);
+        let end = row.iter().rposition(|x| *x != 0.0).map_or(first, |last| last + 1);
+        let part = &row[first..end];
+        if let Some(&x) = part.iter().find(|x| !x.is_finite()) {
             return wrong("a coefficient", x);
         }
         if lower.is_nan() || lower == f64::INFINITY {
@@ -90,10 +94,8 @@ impl Level {
         self.lower.push(lower);
         self.upper.push(upper);
         self.weight.push(weight);
-        let first = row.iter().position(|x| *x != 0.0).unwrap_or(0);
-        let end = row.iter().rposition(|x| *x != 0.0).map_or(first, |last| last + 1);
         self.spans.push((first, end));
-        self.lengths.push(norm(row));
+        self.lengths.push(norm(part));
         Ok(())
     }
 

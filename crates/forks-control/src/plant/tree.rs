@@ -6,7 +6,7 @@ use forks_dynamics::{
     mechanism::{
         JointId, Mechanism,
         kinematics::{forward_kinematics, tree_joint_motion},
-        lie::Pose,
+        lie::{Pose, Twist, glam::DVec3},
         linalg::{Matrix, simd::Rows},
     },
     passive::{PassiveWorkspace, passive_forces},
@@ -53,6 +53,8 @@ pub struct TreePlant {
     q: Vec<f64>,
     v: Vec<f64>,
     poses: Vec<Pose>,
+    /// Twists of the coordinates in world axes at the world's origin.
+    twists: Vec<Twist>,
     /// What hybrid dynamics is given and gives.
     given: Vec<f64>,
     acceleration: Vec<f64>,
@@ -108,6 +110,9 @@ impl TreePlant {
         let (entries, columns) = (factor.entries(), commands.len());
         // A row of the factor is as long as a path: its own factors take half of its square.
         let factors = entries * entries / (2 * n.max(1));
+        let poses = m.link_poses(q);
+        let mut twists = vec![Twist::ZERO; n];
+        turn_twists(m, q, &poses, &mut twists);
         Ok(Self {
             dense: factors + entries * (ENTRY + columns / 2) <= SWEEP * n * columns,
             crba: CrbaWorkspace::new(&tree),
@@ -116,7 +121,8 @@ impl TreePlant {
             factored: false,
             columns: Rows::default(),
             h,
-            poses: m.link_poses(q),
+            poses,
+            twists,
             given: vec![0.0; n],
             acceleration: vec![0.0; n],
             torque: vec![0.0; n],
@@ -221,6 +227,17 @@ impl TreePlant {
     }
 }
 
+/// Twists of all coordinates in world axes at the world's origin.
+fn turn_twists(m: &Mechanism, q: &[f64], poses: &[Pose], out: &mut [Twist]) {
+    for e in m.forest().edges() {
+        let motion = tree_joint_motion(m, e, q);
+        let ad = poses[e.outer.index()].adjoint();
+        for (column, k) in motion.columns.as_slice().iter().zip(m.velocity_range(e.joint)) {
+            out[k] = ad.apply(*column);
+        }
+    }
+}
+
 impl Plant for TreePlant {
     fn command_count(&self) -> usize {
         self.commands.len()
@@ -250,6 +267,7 @@ impl Plant for TreePlant {
         self.mechanism.integrate(&mut self.q, &self.given);
         self.factored = false;
         forward_kinematics(&self.mechanism, &self.q, &mut self.poses);
+        turn_twists(&self.mechanism, &self.q, &self.poses, &mut self.twists);
         Ok(())
     }
 }
@@ -270,13 +288,11 @@ impl Kinematics for TreePlant {
     fn frame(&self, frame: &Frame, rows: &mut Matrix) -> Pose {
         let m = &*self.mechanism;
         let pose = self.poses[frame.link.index()] * frame.link_from_frame;
-        let frame_from_world = pose.inverse();
+        let ad = pose.inverse().adjoint();
         rows.as_mut_slice().fill(0.0);
         for e in m.forest().path_to_ground(frame.link) {
-            let motion = tree_joint_motion(m, e, &self.q);
-            let ad = (frame_from_world * self.poses[e.outer.index()]).adjoint();
-            for (column, k) in motion.columns.as_slice().iter().zip(m.velocity_range(e.joint)) {
-                let t = ad.apply(*column).to_array();
+            for k in m.velocity_range(e.joint) {
+                let t = ad.apply(self.twists[k]).to_array();
                 (0..6).for_each(|i| rows[(i, k)] = t[i]);
             }
         }
@@ -317,6 +333,36 @@ impl Kinematics for TreePlant {
             (0..forces.rows()).for_each(|k| out[(k, c)] = columns.get(i, k));
         }
         Ok(out)
+    }
+
+    fn centre_of_mass(&self, rows: &mut Matrix) -> Option<DVec3> {
+        let m = &*self.mechanism;
+        rows.as_mut_slice().fill(0.0);
+        let (mut mass, mut centre) = (0.0, DVec3::ZERO);
+        for (link, l) in m.moving_links().filter(|(_, l)| l.inertia.mass > 0.0) {
+            let body = &l.inertia;
+            let at = self.poses[link.index()].transform_point(body.center_of_mass);
+            let mut moves = false;
+            for e in m.forest().path_to_ground(link) {
+                for k in m.velocity_range(e.joint) {
+                    moves = true;
+                    let t = &self.twists[k];
+                    let v = body.mass * (t.linear + t.angular.cross(at));
+                    rows[(0, k)] += v.x;
+                    rows[(1, k)] += v.y;
+                    rows[(2, k)] += v.z;
+                }
+            }
+            if moves {
+                mass += body.mass;
+                centre += at * body.mass;
+            }
+        }
+        if mass <= 0.0 {
+            return None;
+        }
+        rows.as_mut_slice().iter_mut().for_each(|x| *x /= mass);
+        Some(centre / mass)
     }
 
     fn mass(&self) -> Matrix {
