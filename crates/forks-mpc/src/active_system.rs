@@ -64,8 +64,8 @@ pub(crate) struct ActiveSystem {
     isa: Isa,
 }
 
-/// Columns of a border at most, for a set of n variables: many enough that new factors are rare, few
-/// enough that what is left stays small beside them.
+/// Columns of a border at most, for a set of n variables: many enough that new factors are rare,
+/// few enough that what is left stays small beside them.
 fn most(n: usize) -> usize {
     n / 5 + 4
 }

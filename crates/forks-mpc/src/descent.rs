@@ -1,18 +1,18 @@
 //! The safeguard of box problems: a primal active set, which ends whatever rounding does.
 //!
-//! From the least value on a face, the variable whose multiplier is most wrong is let go; steps lead
-//! to the least value of the new face, and bounds in the way are added to it (Nocedal and Wright,
-//! "Numerical Optimization", 16.5). Between two least values faces only lose free variables, and a
-//! least value that is not below the last one in the numbers of the machine is the end: there are
-//! finitely many.
+//! From the least value on a face, the variable whose multiplier is most wrong is let go; steps
+//! lead to the least value of the new face, and bounds in the way are added to it (Nocedal and
+//! Wright, "Numerical Optimization", 16.5). Between two least values faces only lose free
+//! variables, and a least value that is not below the last one in the numbers of the machine is
+//! the end: there are finitely many.
 
 use forks_rom::linalg::dot;
 
 use crate::box_qp::{BoxQp, QpStatus, Side};
 
 impl BoxQp {
-    /// The least value by a primal active set from x on; multipliers of the wrong sign up to `force`
-    /// are rounding.
+    /// The least value by a primal active set from x on; multipliers of the wrong sign up to
+    /// `force` are rounding.
     pub(crate) fn descend(
         &mut self,
         g: &[f64],
@@ -172,7 +172,6 @@ mod tests {
             assert!(found - least < size * least.abs(), "{turn}: {found} {least}");
             descents += qp.descents;
         }
-        println!("{descents} ended by descent");
         assert!(descents > 50);
     }
 }

@@ -4,8 +4,8 @@ use super::reflectors::{Reflectors, axpy, dot};
 
 /// Orthonormal directions: the last columns of a product of reflections, all of them at first.
 ///
-/// As long as few are looked along, reflections are done one after the other; with many rows to look
-/// at, the directions are written out.
+/// As long as few rows are looked at, reflections are done one after the other; for many rows the
+/// directions are written out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Directions {
     unknowns: usize,

@@ -50,7 +50,7 @@ pub(super) struct Search {
     /// Rows of the level in the coordinates of `base`, and their lengths.
     seen: Vec<f64>,
     lengths: Vec<f64>,
-    /// Values of the level's rows at x, what they are beyond bounds, and their rates along the step.
+    /// Values of the level's rows at x, what they are beyond bounds, their rates along the step.
     values: Vec<f64>,
     excesses: Vec<f64>,
     rates: Vec<f64>,
@@ -58,6 +58,8 @@ pub(super) struct Search {
     orthogonal: bool,
     /// The gradient in turned coordinates.
     gradient: Vec<f64>,
+    /// The sum of its terms' sizes.
+    terms: f64,
     step: Vec<f64>,
     /// Rows of the quadratic piece as unit rows of free coordinates.
     piece: Vec<usize>,
@@ -95,6 +97,7 @@ impl Search {
         for iteration in 0..most {
             certificate.iterations = iteration;
             let terms = self.differentiate(rows, x);
+            self.terms = terms;
             let small = self.slope() <= ROUNDING * terms;
             if exact || small || self.at_rest(rows, x) {
                 match self.wrong(terms, stalls > 2 * self.kept.len(), certificate) {
@@ -340,8 +343,8 @@ impl Search {
     /// Makes the optimum of a level a condition of the ones after it.
     pub(super) fn keep(&mut self, problem: &Problem, level: usize, x: &[f64], violated: f64) {
         let rows = &problem.levels()[level];
-        let terms = self.differentiate(rows, x);
-        self.multiply();
+        // Gradient and multipliers are those of the end of the search.
+        let terms = self.terms;
         // Unit rows of new equations.
         self.small.clear();
         for k in 0..self.held.len() {

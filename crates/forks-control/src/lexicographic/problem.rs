@@ -188,7 +188,7 @@ impl Level {
     /// If there is no such row, or `x` has another length.
     pub fn relaxed(&self, i: usize, x: &[f64]) -> Option<f64> {
         let by = self.excess(i, x);
-        (by.abs() > 1e-9 * self.size(i, norm(x))).then_some(by)
+        (by != 0.0 && by.abs() > 1e-9 * self.size(i, norm(x))).then_some(by)
     }
 
     /// Size of what a row sums up at an x of some length, to compare rounding with.

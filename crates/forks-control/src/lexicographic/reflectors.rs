@@ -166,8 +166,8 @@ impl Kernel for Reflect<'_> {
     }
 }
 
-/// The first of the longest of some rows from place k on, in the order of `order`, and the square of
-/// its length.
+/// The first of the longest of some rows from place k on, in the order of `order`, and the square
+/// of its length.
 struct Longest<'a> {
     rows: &'a [f64],
     n: usize,

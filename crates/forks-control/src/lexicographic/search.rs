@@ -15,8 +15,8 @@ impl LineSearch {
     }
 
     /// t in 0…`most` where ½Σ w² excess²(x + t p)² is least; its slope rises along the line and is
-    /// straight between the places where rows reach their bounds. Rows have `values` at x and change
-    /// at `rates`.
+    /// straight between the places where rows reach their bounds. Rows have `values` at x and
+    /// change at `rates`.
     pub(super) fn least(
         &mut self,
         level: &Level,

@@ -1,5 +1,6 @@
-//! M⁻¹ by many columns at once: M = LᵀL with the zeros that branches leave (Featherstone, "Efficient
-//! factorization of the joint-space inertia matrix for branched kinematic trees", IJRR 24, 2005).
+//! M⁻¹ by many columns at once: M = LᵀL with the zeros that branches leave (Featherstone,
+//! "Efficient factorization of the joint-space inertia matrix for branched kinematic trees", IJRR
+//! 24, 2005).
 //!
 //! In an order in which coordinates come after those inward of them, row i of L has numbers at the
 //! coordinates between i and the ground alone. Right sides stand side by side, four to a register.

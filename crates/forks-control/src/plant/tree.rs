@@ -73,8 +73,8 @@ pub struct TreePlant {
     columns: Rows,
 }
 
-/// Operations of a step's column by sweeps over a tree, per coordinate, and of an entry of the mass,
-/// over those of an entry of its factor by a column.
+/// Operations of a step's column by sweeps over a tree, per coordinate, and of an entry of the
+/// mass, over those of an entry of its factor by a column.
 const SWEEP: usize = 100;
 const ENTRY: usize = 30;
 
