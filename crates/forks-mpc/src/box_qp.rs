@@ -4,8 +4,11 @@
 //! large-scale strictly monotone linear complementarity problems", Computers & Operations Research
 //! 21, 1994): a guess of which variables are at which bound gives x and multipliers; all variables
 //! that contradict the guess change sides at once, as long as that makes them fewer, else only the
-//! last of them, which is finite for every positive definite H (Murty's rule). A guess from the
-//! last problem is nearly right, so that a pivot or two do.
+//! last of them, which is finite for every positive definite H (Murty's rule) in exact numbers. A
+//! guess from the last problem is nearly right, so that a pivot or two do.
+//!
+//! Rounding may make Murty's rule go round in circles, and it may take very long: after as many
+//! single changes as there are variables a primal active set goes on (`descent.rs`).
 //!
 //! A guess with the set A at bounds b is solved with the smaller of two matrices: with H⁻¹ known,
 //! x = x₀ + H⁻¹_A λ, (H⁻¹)_AA λ = b − (x₀)_A, where x₀ = −H⁻¹g; or with H of the free variables.
@@ -15,10 +18,13 @@
 
 use forks_rom::linalg::{
     Matrix, Pivots, cholesky, dot, invert_cholesky,
-    simd::{Arithmetic, Isa, Kernel, LANES, Lanes, Rows, add_rows},
+    simd::{Arithmetic, Isa, Kernel, LANES, Lanes, Rows},
 };
 
-use crate::active_system::ActiveSystem;
+use crate::{
+    active_system::ActiveSystem,
+    sums::{add_some, add_symmetric},
+};
 
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,27 +62,32 @@ const ROUNDING: f64 = 1e-12;
 /// Solves problems with one H. Remembers which bounds hold, for the next one.
 #[derive(Clone, Debug)]
 pub struct BoxQp {
-    n: usize,
-    h: Matrix,
+    pub(crate) n: usize,
+    pub(crate) h: Matrix,
     /// H⁻¹, and as it comes from the factors.
     inverse: Rows,
     dense: Matrix,
-    sides: Vec<Side>,
-    x: Vec<f64>,
+    pub(crate) sides: Vec<Side>,
+    /// Where variables belong by the last guess.
+    belong: Vec<Side>,
+    pub(crate) x: Vec<f64>,
     /// Hx + g of the variables at bounds, else 0.
-    multipliers: Vec<f64>,
-    free_minimum: Vec<f64>,
+    pub(crate) multipliers: Vec<f64>,
+    pub(crate) free_minimum: Vec<f64>,
     /// The set that is solved for, and its right sides.
-    set: Vec<usize>,
-    right: Vec<f64>,
-    solution_of_free: Vec<f64>,
+    pub(crate) set: Vec<usize>,
+    pub(crate) right: Vec<f64>,
+    pub(crate) solution_of_free: Vec<f64>,
     /// Systems of the variables at bounds, with H⁻¹, and of those that are free, with H.
     at_bounds: ActiveSystem,
-    free: ActiveSystem,
-    /// Sums of rows of H⁻¹.
+    pub(crate) free: ActiveSystem,
+    /// Sums of rows of H⁻¹; g.
     sum: Vec<Lanes>,
+    wide: Vec<Lanes>,
     factors: Vec<f64>,
-    pivots: usize,
+    pub(crate) pivots: usize,
+    /// Problems that the primal active set had to end.
+    pub(crate) descents: usize,
     isa: Isa,
 }
 
@@ -93,6 +104,7 @@ impl BoxQp {
             inverse: Rows::zeros(n, n),
             dense: Matrix::zeros(n, n),
             sides: vec![Side::Free; n],
+            belong: vec![Side::Free; n],
             x: vec![0.0; n],
             multipliers: vec![0.0; n],
             free_minimum: vec![0.0; n],
@@ -102,8 +114,10 @@ impl BoxQp {
             at_bounds: ActiveSystem::new(n),
             free: ActiveSystem::new(n),
             sum: vec![Lanes::default(); n.div_ceil(LANES)],
+            wide: vec![Lanes::default(); n.div_ceil(LANES)],
             factors: vec![0.0; n * n],
             pivots: 0,
+            descents: 0,
             isa: Isa::detect(),
         };
         out.factor()?;
@@ -216,18 +230,18 @@ impl BoxQp {
             }
         }
         self.inverse_times(g);
-        let (mut fewest, mut grace) = (usize::MAX, GRACE);
+        let size = self.scale(g);
+        let (mut fewest, mut grace, mut single) = (usize::MAX, GRACE, 0);
         self.pivots = 0;
         loop {
             if !self.guess(g, lower, upper) {
                 return QpStatus::Refused;
             }
             self.pivots += 1;
-            let size = self.scale(g);
-            let mut wrong =
-                (0..self.n).filter(|&i| self.other_side(i, lower, upper, size).is_some());
-            let (count, last) = (wrong.clone().count(), wrong.next_back());
-            let Some(last) = last else { return QpStatus::Solved };
+            let (count, last) = self.judge(lower, upper, size);
+            if count == 0 {
+                return QpStatus::Solved;
+            }
             if self.pivots >= most || !go_on() {
                 for (x, (l, u)) in self.x.iter_mut().zip(lower.iter().zip(upper)) {
                     *x = x.clamp(*l, *u);
@@ -241,18 +255,21 @@ impl BoxQp {
                 grace = grace.saturating_sub(1);
                 grace > 0
             };
-            for i in if all { 0 } else { last }..self.n {
-                if let Some(side) = self.other_side(i, lower, upper, size) {
-                    self.sides[i] = side;
-                }
+            single = if all { 0 } else { single + 1 };
+            if single > self.n {
+                return self.descend(g, (lower, upper), size.1, most, go_on);
             }
+            let from = if all { 0 } else { last };
+            self.sides[from..].copy_from_slice(&self.belong[from..]);
         }
     }
 
     /// x₀ = −H⁻¹g.
     fn inverse_times(&mut self, g: &[f64]) {
         self.sum.fill(Lanes::default());
-        self.isa.run(AddRows { rows: &self.inverse, c: g, sum: &mut self.sum });
+        g.iter().enumerate().for_each(|(i, g)| self.wide[i / LANES][i % LANES] = *g);
+        let (rows, x, out) = (&self.inverse, &self.wide[..], &mut self.sum[..]);
+        self.isa.run(Symmetric { rows, n: self.n, x, out });
         let sums = self.sum.iter().flat_map(|s| s.0);
         self.free_minimum.iter_mut().zip(sums).for_each(|(x, s)| *x = -s);
     }
@@ -302,48 +319,40 @@ impl BoxQp {
     }
 
     /// Sizes that x and multipliers are judged by.
-    fn scale(&self, g: &[f64]) -> (f64, f64) {
+    pub(crate) fn scale(&self, g: &[f64]) -> (f64, f64) {
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         (ROUNDING * largest(&self.free_minimum), ROUNDING * largest(g))
     }
 
-    /// Where a variable belongs that contradicts its side.
-    fn other_side(
-        &self,
-        i: usize,
+    /// Where variables belong; how many contradict their sides, and the last of them.
+    fn judge(
+        &mut self,
         lower: &[f64],
         upper: &[f64],
         (length, force): (f64, f64),
-    ) -> Option<Side> {
-        // A variable whose bounds are one stays there.
-        let movable = lower[i] < upper[i];
-        match self.sides[i] {
-            Side::Free if self.x[i] < lower[i] - length || !movable => Some(Side::Lower),
-            Side::Free if self.x[i] > upper[i] + length => Some(Side::Upper),
-            Side::Lower if self.multipliers[i] < -force && movable => Some(Side::Free),
-            Side::Upper if self.multipliers[i] > force && movable => Some(Side::Free),
-            _ => None,
+    ) -> (usize, usize) {
+        let (mut count, mut last) = (0, 0);
+        let numbers = self.x.iter().zip(&self.multipliers).zip(lower.iter().zip(upper));
+        let sides = self.sides.iter().zip(&mut self.belong);
+        for (i, ((side, belong), ((x, y), (lower, upper)))) in sides.zip(numbers).enumerate() {
+            // A variable whose bounds are one stays there.
+            let movable = lower < upper;
+            *belong = match side {
+                Side::Free if *x < lower - length || !movable => Side::Lower,
+                Side::Free if *x > upper + length => Side::Upper,
+                Side::Lower if *y < -force && movable => Side::Free,
+                Side::Upper if *y > force && movable => Side::Free,
+                side => *side,
+            };
+            if belong != side {
+                (count, last) = (count + 1, i);
+            }
         }
+        (count, last)
     }
 }
 
-/// Σ c_k row k, over all rows.
-struct AddRows<'a> {
-    rows: &'a Rows,
-    c: &'a [f64],
-    sum: &'a mut [Lanes],
-}
-
-impl Kernel for AddRows<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Arithmetic>(self, l: L) {
-        self.rows.add_to(l, self.c, self.sum);
-    }
-}
-
-/// Σ c_k row k, over some.
+/// Σ c_k row k over some rows.
 struct AddSome<'a> {
     rows: &'a Rows,
     some: &'a [usize],
@@ -356,9 +365,23 @@ impl Kernel for AddSome<'_> {
 
     #[inline(always)]
     fn run<L: Arithmetic>(self, l: L) {
-        for &i in self.some {
-            let row = self.rows.row(i);
-            add_rows(l, &[self.c[i]], row, row.len(), self.sum);
-        }
+        add_some(l, self.rows, self.some, |k| self.c[k], self.sum);
+    }
+}
+
+/// The product of a symmetric matrix and a vector.
+struct Symmetric<'a> {
+    rows: &'a Rows,
+    n: usize,
+    x: &'a [Lanes],
+    out: &'a mut [Lanes],
+}
+
+impl Kernel for Symmetric<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        add_symmetric(l, self.rows, self.x, self.out, self.n);
     }
 }

@@ -5,7 +5,12 @@
 //! has the second derivative H = Σ (C_kΓ_k)ᵀC_kΓ_k + … and, by the adjoint recursion λ_k =
 //! A_kᵀλ_{k+1} + C_kᵀe_k, the derivative B_kᵀλ_{k+1} + ….
 
-use forks_rom::linalg::{Matrix, axpy, dot};
+use forks_rom::linalg::{
+    Matrix, dot,
+    simd::{Arithmetic, Isa, Kernel},
+};
+
+use crate::sums::add_transposed;
 
 /// One step of the horizon: its slopes, and those of the errors after it by the coordinates.
 #[derive(Clone, Debug)]
@@ -46,6 +51,7 @@ pub(crate) struct Condensed {
     /// C Γ, transposed.
     seen: Matrix,
     adjoint: [Vec<f64>; 2],
+    isa: Isa,
 }
 
 impl Condensed {
@@ -57,6 +63,7 @@ impl Condensed {
             gamma: [Matrix::zeros(all, 2 * n), Matrix::zeros(all, 2 * n)],
             seen: Matrix::zeros(all, errors),
             adjoint: [vec![0.0; 2 * n], vec![0.0; 2 * n]],
+            isa: Isa::detect(),
         }
     }
 
@@ -150,17 +157,8 @@ impl Condensed {
             *l = dot(costs.terminal.row(i), end);
         }
         for k in (0..steps).rev() {
-            let step = node(k);
-            for (e, c) in errors(k).iter().zip(0..) {
-                axpy(*e, step.c.row(c), &mut now[..step.c.columns()]);
-            }
-            let g = &mut self.g[k * m..(k + 1) * m];
-            g.fill(0.0);
-            next.fill(0.0);
-            for (i, l) in now.iter().enumerate() {
-                axpy(*l, step.b.row(i), g);
-                axpy(*l, step.a.row(i), next);
-            }
+            let (step, g) = (node(k), &mut self.g[k * m..(k + 1) * m]);
+            self.isa.run(Back { step, errors: errors(k), now, next, g });
             core::mem::swap(now, next);
         }
         for k in 0..steps {
@@ -175,5 +173,28 @@ impl Condensed {
         for s in 0..m {
             self.g[(steps - 1) * m + s] += dot(costs.terminal.row(x + s), end);
         }
+    }
+}
+
+/// One step of the adjoint recursion: λ += Cᵀe, then Aᵀλ and Bᵀλ.
+struct Back<'a> {
+    step: &'a Node,
+    errors: &'a [f64],
+    now: &'a mut [f64],
+    next: &'a mut [f64],
+    g: &'a mut [f64],
+}
+
+impl Kernel for Back<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        let Self { step: Node { a, b, c }, errors, now, next, g } = self;
+        add_transposed(l, c.as_slice(), errors, &mut now[..c.columns()]);
+        next.fill(0.0);
+        add_transposed(l, a.as_slice(), now, next);
+        g.fill(0.0);
+        add_transposed(l, b.as_slice(), now, g);
     }
 }

@@ -3,8 +3,10 @@
 #![doc = include_str!("../README.md")]
 
 mod active_system;
+mod bordered;
 mod box_qp;
 mod commands;
+mod descent;
 mod end;
 mod goals;
 mod horizon;
@@ -14,6 +16,7 @@ mod separable;
 mod set_point;
 mod settings;
 mod slopes;
+mod sums;
 
 pub use box_qp::{BoxQp, QpError, QpStatus};
 pub use commands::Commands;

@@ -84,10 +84,14 @@ impl Touching {
             }
         }
         let answers = plant.answer(&self.rows)?;
-        response.gain = Matrix::from_fn(n, m + self.rows.rows(), |i, j| match j.checked_sub(m) {
-            None => response.gain[(i, j)],
-            Some(k) => answers[(k, i)],
-        });
+        let mut gain = Matrix::zeros(n, m + answers.rows());
+        for i in 0..n {
+            gain.row_mut(i)[..m].copy_from_slice(response.gain.row(i));
+        }
+        for k in 0..answers.rows() {
+            answers.row(k).iter().enumerate().for_each(|(i, x)| gain[(i, m + k)] = *x);
+        }
+        response.gain = gain;
         Ok(())
     }
 }

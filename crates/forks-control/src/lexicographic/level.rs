@@ -50,8 +50,16 @@ pub(super) struct Search {
     /// Rows of the level in the coordinates of `base`, and their lengths.
     seen: Vec<f64>,
     lengths: Vec<f64>,
+    /// Values of the level's rows at x, what they are beyond bounds, their rates along the step.
+    values: Vec<f64>,
+    excesses: Vec<f64>,
+    rates: Vec<f64>,
+    /// The level asks for all unknowns with one weight: its rows are orthogonal.
+    orthogonal: bool,
     /// The gradient in turned coordinates.
     gradient: Vec<f64>,
+    /// The sum of its terms' sizes.
+    terms: f64,
     step: Vec<f64>,
     /// Rows of the quadratic piece as unit rows of free coordinates.
     piece: Vec<usize>,
@@ -89,6 +97,7 @@ impl Search {
         for iteration in 0..most {
             certificate.iterations = iteration;
             let terms = self.differentiate(rows, x);
+            self.terms = terms;
             let small = self.slope() <= ROUNDING * terms;
             if exact || small || self.at_rest(rows, x) {
                 match self.wrong(terms, stalls > 2 * self.kept.len(), certificate) {
@@ -103,8 +112,8 @@ impl Search {
             }
             self.newton(rows, x);
             let (reach, blocking) = self.reach(problem, x);
-            let t = self.line.least(rows, x, &self.step, reach.min(1.0));
-            exact = t == 1.0 && !self.piece_changes(rows, x);
+            let t = self.length(rows, reach.min(1.0));
+            exact = t == 1.0 && !self.piece_changes(rows);
             axpy(t, &self.step, x);
             stalls = if t > 0.0 { 0 } else { stalls + 1 };
             if let (Some((at, side)), true) = (blocking, t >= reach) {
@@ -121,18 +130,32 @@ impl Search {
     fn see(&mut self, rows: &Level) {
         self.seen.clear();
         self.lengths.clear();
+        self.base.prepare(rows.len());
         for i in 0..rows.len() {
-            self.base.see(rows.row(i), &mut self.seen);
-            self.lengths.push(norm(rows.row(i)));
+            self.base.see(rows.part(i), &mut self.seen);
+            self.lengths.push(rows.length(i));
+        }
+        self.orthogonal = rows.asks_for_all_alike();
+    }
+
+    /// How far to go along the step, at most so far.
+    fn length(&mut self, rows: &Level, most: f64) -> f64 {
+        let Self { rates, step, values, line, .. } = self;
+        rates.clear();
+        rates.extend((0..rows.len()).map(|i| rows.value(i, step)));
+        // Where all rows are equations the function is one quadratic, with its least value at 1.
+        match rows.are_equations() {
+            true => most,
+            false => line.least(rows, (values, rates), most),
         }
     }
 
     /// A level's row of length 1 in the coordinates of `base`, into `unit`.
     fn see_unit(&mut self, problem: &Problem, level: usize, row: usize) {
-        let row = problem.levels()[level].row(row);
+        let rows = &problem.levels()[level];
         self.unit.clear();
-        self.base.see(row, &mut self.unit);
-        scale(&mut self.unit, norm(row));
+        self.base.see(rows.part(row), &mut self.unit);
+        scale(&mut self.unit, rows.length(row));
     }
 
     /// Turns held rows into a triangle; rows that repeat others are let go.
@@ -158,17 +181,22 @@ impl Search {
     /// The gradient of ½ Σ w² excess², and the sum of its terms' sizes: what it is relative to, as
     /// an excess is the difference of them.
     fn differentiate(&mut self, rows: &Level, x: &[f64]) -> f64 {
-        let Self { base, seen, lengths, gradient, holding, .. } = self;
-        let f = base.count();
+        let Self { base, seen, lengths, gradient, holding, values, excesses, .. } = self;
+        let (f, size) = (base.count(), norm(x));
+        values.clear();
+        excesses.clear();
         gradient.clear();
         gradient.resize(f, 0.0);
         let mut terms = 0.0;
         for i in 0..rows.len() {
-            let (square, excess) = (rows.weight[i].powi(2), rows.excess(i, x));
+            let (square, value) = (rows.weight[i].powi(2), rows.value(i, x));
+            let excess = rows.beyond(i, value);
+            values.push(value);
+            excesses.push(excess);
             if excess != 0.0 {
                 axpy(square * excess, &seen[i * f..(i + 1) * f], gradient);
             }
-            terms += square * rows.size(i, x) * lengths[i];
+            terms += square * rows.size(i, size) * lengths[i];
         }
         holding.turn(gradient);
         terms
@@ -181,7 +209,9 @@ impl Search {
 
     /// True if no row is beyond its bounds by more than rounding.
     fn at_rest(&self, rows: &Level, x: &[f64]) -> bool {
-        (0..rows.len()).all(|i| rows.excess(i, x).abs() <= ROUNDING * rows.size(i, x))
+        let size = norm(x);
+        let mut all = self.excesses.iter().enumerate();
+        all.all(|(i, excess)| excess.abs() <= ROUNDING * rows.size(i, size))
     }
 
     /// The shortest step to the least value of the quadratic piece at x, along free directions.
@@ -191,10 +221,21 @@ impl Search {
         let (f, h) = (base.count(), held.len());
         self.step.clear();
         self.step.resize(x.len(), 0.0);
+        if self.orthogonal {
+            // Directions are orthonormal too: the step is against the gradient.
+            let square = (rows.weight[0] * lengths[0]).powi(2);
+            coordinates.clear();
+            coordinates.resize(h, 0.0);
+            coordinates.extend(self.gradient[h..].iter().map(|g| -g / square));
+            holding.turn_back(coordinates);
+            base.step(coordinates, &mut self.step);
+            return;
+        }
+        let excesses = &self.excesses;
         piece.clear();
         small.clear();
         // Rows of the piece: what is beyond its bounds, and equations.
-        for i in (0..rows.len()).filter(|&i| counts(rows, i, x) && lengths[i] > 0.0) {
+        for i in (0..rows.len()).filter(|&i| counts(rows, i, excesses[i]) && lengths[i] > 0.0) {
             coordinates.clear();
             coordinates.extend_from_slice(&seen[i * f..(i + 1) * f]);
             holding.turn(coordinates);
@@ -215,7 +256,7 @@ impl Search {
             // Every row can be met: weights do not matter.
             for (j, &k) in order.iter().enumerate() {
                 let (i, row) = (piece[k], row(k));
-                let asked = -rows.excess(i, x) / lengths[i];
+                let asked = -excesses[i] / lengths[i];
                 let known = dot(&row[..j], &coordinates[h..]);
                 coordinates.push((asked - known) / row[j]);
             }
@@ -223,7 +264,7 @@ impl Search {
             let Self { columns, right, .. } = self;
             columns.clear();
             right.clear();
-            right.extend(piece.iter().map(|&i| -rows.weight[i] * rows.excess(i, x)));
+            right.extend(piece.iter().map(|&i| -rows.weight[i] * excesses[i]));
             for j in 0..rank {
                 let column = piece.iter().enumerate();
                 columns.extend(column.map(|(k, &i)| rows.weight[i] * lengths[i] * row(k)[j]));
@@ -237,10 +278,10 @@ impl Search {
     }
 
     /// True if rows enter or leave the piece along the whole step.
-    fn piece_changes(&self, rows: &Level, x: &[f64]) -> bool {
+    fn piece_changes(&self, rows: &Level) -> bool {
         (0..rows.len()).filter(|&i| rows.lower[i] < rows.upper[i]).any(|i| {
-            let before = dot(rows.row(i), x);
-            let after = before + dot(rows.row(i), &self.step);
+            let before = self.values[i];
+            let after = before + self.rates[i];
             side(rows, i, before) != side(rows, i, after)
         })
     }
@@ -250,13 +291,13 @@ impl Search {
         let mut first = (f64::INFINITY, None);
         let length = norm(&self.step);
         for (at, k) in self.kept.iter().enumerate().filter(|(_, k)| k.side == 0 && !k.fixed) {
-            let row = problem.levels()[k.level].row(k.row);
-            let rate = dot(row, &self.step);
-            if rate.abs() <= 1e-12 * norm(row) * length {
+            let rows = &problem.levels()[k.level];
+            let rate = rows.value(k.row, &self.step);
+            if rate.abs() <= 1e-12 * rows.length(k.row) * length {
                 continue;
             }
             let (bound, side) = if rate > 0.0 { (k.upper, 1) } else { (k.lower, -1) };
-            let t = ((bound - dot(row, x)) / rate).max(0.0);
+            let t = ((bound - rows.value(k.row, x)) / rate).max(0.0);
             if t < first.0 {
                 first = (t, Some((at, side)));
             }
@@ -302,8 +343,8 @@ impl Search {
     /// Makes the optimum of a level a condition of the ones after it.
     pub(super) fn keep(&mut self, problem: &Problem, level: usize, x: &[f64], violated: f64) {
         let rows = &problem.levels()[level];
-        let terms = self.differentiate(rows, x);
-        self.multiply();
+        // Gradient and multipliers are those of the end of the search.
+        let terms = self.terms;
         // Unit rows of new equations.
         self.small.clear();
         for k in 0..self.held.len() {
@@ -316,11 +357,11 @@ impl Search {
                 self.small.extend_from_slice(&self.unit);
             }
         }
-        let f = self.base.count();
+        let (f, size) = (self.base.count(), norm(x));
         for i in 0..rows.len() {
-            let (value, excess) = (dot(rows.row(i), x), rows.excess(i, x));
+            let (value, excess) = (self.values[i], self.excesses[i]);
             let is_equation = rows.lower[i] == rows.upper[i];
-            if is_equation || excess.abs() > violated * rows.size(i, x) {
+            if is_equation || excess.abs() > violated * rows.size(i, size) {
                 let start = self.small.len();
                 self.small.extend_from_slice(&self.seen[i * f..(i + 1) * f]);
                 scale(&mut self.small[start..], self.lengths[i]);
@@ -342,6 +383,9 @@ impl Search {
             &self.seen,
             &self.lengths,
             &self.gradient,
+            &self.values,
+            &self.excesses,
+            &self.rates,
             &self.step,
             &self.small,
             &self.columns,
@@ -358,25 +402,27 @@ impl Search {
         out.extend([self.holding.memory(), self.rows.memory()]);
         out.extend(self.base.memory());
         out.extend(self.fit.memory());
-        out.extend(self.line.memory());
+        out.push(self.line.memory());
         out
     }
 
     /// Largest excess of kept rows beyond what is attained, over the sizes of their terms.
     pub(super) fn leak(&self, problem: &Problem, x: &[f64]) -> f64 {
+        let length = norm(x);
         let of = |k: &Kept| {
             let level = &problem.levels()[k.level];
-            let beyond = super::problem::beyond(dot(level.row(k.row), x), k.lower, k.upper).abs();
-            let size = level.size(k.row, x);
+            let value = level.value(k.row, x);
+            let beyond = super::problem::beyond(value, k.lower, k.upper).abs();
+            let size = level.size(k.row, length);
             if size > 0.0 { beyond / size } else { 0.0 }
         };
         self.kept.iter().map(of).fold(0.0, f64::max)
     }
 }
 
-/// True for rows of the quadratic piece at x.
-fn counts(rows: &Level, i: usize, x: &[f64]) -> bool {
-    rows.lower[i] == rows.upper[i] || rows.excess(i, x) != 0.0
+/// True for rows of the quadratic piece at an x with such an excess.
+fn counts(rows: &Level, i: usize, excess: f64) -> bool {
+    rows.lower[i] == rows.upper[i] || excess != 0.0
 }
 
 /// On which side of its bounds a value is.

@@ -47,6 +47,10 @@ pub struct Level {
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
     pub(super) weight: Vec<f64>,
+    /// Between which unknowns the numbers of each row are that are not zero, and its length: most
+    /// rows are bounds of one unknown.
+    spans: Vec<(usize, usize)>,
+    lengths: Vec<f64>,
 }
 
 impl Level {
@@ -67,7 +71,11 @@ impl Level {
             return Err(RowError::Length { row: at, found: row.len(), expected: self.unknowns });
         }
         let wrong = |what, value| Err(RowError::Value { row: at, what, value });
-        if let Some(&x) = row.iter().find(|x| !x.is_finite()) {
+        // What is not finite is not zero.
+        let first = row.iter().position(|x| *x != 0.0).unwrap_or(0);
+        let end = row.iter().rposition(|x| *x != 0.0).map_or(first, |last| last + 1);
+        let part = &row[first..end];
+        if let Some(&x) = part.iter().find(|x| !x.is_finite()) {
             return wrong("a coefficient", x);
         }
         if lower.is_nan() || lower == f64::INFINITY {
@@ -86,6 +94,8 @@ impl Level {
         self.lower.push(lower);
         self.upper.push(upper);
         self.weight.push(weight);
+        self.spans.push((first, end));
+        self.lengths.push(norm(part));
         Ok(())
     }
 
@@ -129,7 +139,46 @@ impl Level {
     /// # Panics
     /// If there is no such row, or `x` has another length.
     pub fn excess(&self, i: usize, x: &[f64]) -> f64 {
-        beyond(dot(self.row(i), x), self.lower[i], self.upper[i])
+        assert_eq!(x.len(), self.unknowns, "number of unknowns");
+        beyond(self.value(i, x), self.lower[i], self.upper[i])
+    }
+
+    /// What a row of some value is beyond its bounds.
+    pub(super) fn beyond(&self, i: usize, value: f64) -> f64 {
+        beyond(value, self.lower[i], self.upper[i])
+    }
+
+    /// True if all rows are equations.
+    pub(super) fn are_equations(&self) -> bool {
+        self.lower.iter().zip(&self.upper).all(|(l, u)| l == u)
+    }
+
+    /// True if every row is an equation of the next unknown, up to the last one, and all count
+    /// alike.
+    pub(super) fn asks_for_all_alike(&self) -> bool {
+        let alike = |i: usize| self.weight[i] * self.lengths[i] == self.weight[0] * self.lengths[0];
+        let own = |i: usize| self.spans[i] == (i, i + 1) && alike(i);
+        self.len() == self.unknowns && self.are_equations() && (0..self.len()).all(own)
+    }
+
+    /// The row by x.
+    pub(super) fn value(&self, i: usize, x: &[f64]) -> f64 {
+        let (row, first) = self.part(i);
+        match row {
+            [one] => one * x[first],
+            _ => dot(row, &x[first..first + row.len()]),
+        }
+    }
+
+    /// The numbers of a row between its zeros, and where they begin.
+    pub(super) fn part(&self, i: usize) -> (&[f64], usize) {
+        let (first, end) = self.spans[i];
+        (&self.rows[i * self.unknowns + first..i * self.unknowns + end], first)
+    }
+
+    /// √(row · row).
+    pub(super) fn length(&self, i: usize) -> f64 {
+        self.lengths[i]
     }
 
     /// The excess of a row at `x` where it is more than 1e-9 of the sizes of its terms: rounding is
@@ -139,14 +188,14 @@ impl Level {
     /// If there is no such row, or `x` has another length.
     pub fn relaxed(&self, i: usize, x: &[f64]) -> Option<f64> {
         let by = self.excess(i, x);
-        (by.abs() > 1e-9 * self.size(i, x)).then_some(by)
+        (by != 0.0 && by.abs() > 1e-9 * self.size(i, norm(x))).then_some(by)
     }
 
-    /// Size of what a row sums up at x, to compare rounding with.
-    pub(super) fn size(&self, i: usize, x: &[f64]) -> f64 {
+    /// Size of what a row sums up at an x of some length, to compare rounding with.
+    pub(super) fn size(&self, i: usize, length: f64) -> f64 {
         let finite = |b: f64| if b.is_finite() { b.abs() } else { 0.0 };
         let bounds = finite(self.lower[i]).max(finite(self.upper[i]));
-        norm(self.row(i)) * norm(x) + bounds
+        self.lengths[i] * length + bounds
     }
 
     fn reset(&mut self, unknowns: usize) {
@@ -155,6 +204,8 @@ impl Level {
         self.lower.clear();
         self.upper.clear();
         self.weight.clear();
+        self.spans.clear();
+        self.lengths.clear();
     }
 }
 

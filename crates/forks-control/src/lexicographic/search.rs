@@ -1,35 +1,32 @@
 //! The least value of a level's sum of squares along a line.
 
-use super::{
-    problem::{Level, beyond},
-    reflectors::dot,
-};
+use super::problem::{Level, beyond};
 
 /// Memory of [`LineSearch::least`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct LineSearch {
     breaks: Vec<f64>,
-    values: Vec<f64>,
-    rates: Vec<f64>,
 }
 
 impl LineSearch {
     #[cfg(test)]
-    pub(super) fn memory(&self) -> [(usize, usize); 3] {
-        [&self.breaks, &self.values, &self.rates].map(|v| (v.as_ptr() as usize, v.capacity()))
+    pub(super) fn memory(&self) -> (usize, usize) {
+        (self.breaks.as_ptr() as usize, self.breaks.capacity())
     }
 
-    /// t in 0…`most` where ½Σ w² excess(x + t p)² is least; its slope rises along the line and is
-    /// straight between the places where rows reach their bounds.
-    pub(super) fn least(&mut self, level: &Level, x: &[f64], p: &[f64], most: f64) -> f64 {
-        let Self { breaks, values, rates } = self;
+    /// t in 0…`most` where ½Σ w² excess²(x + t p)² is least; its slope rises along the line and is
+    /// straight between the places where rows reach their bounds. Rows have `values` at x and
+    /// change at `rates`.
+    pub(super) fn least(
+        &mut self,
+        level: &Level,
+        (values, rates): (&[f64], &[f64]),
+        most: f64,
+    ) -> f64 {
+        let breaks = &mut self.breaks;
         breaks.clear();
-        values.clear();
-        rates.clear();
-        for i in 0..level.len() {
-            let (value, rate) = (dot(level.row(i), x), dot(level.row(i), p));
-            values.push(value);
-            rates.push(rate);
+        breaks.reserve(2 * level.len() + 1);
+        for (i, (value, rate)) in values.iter().zip(rates).enumerate() {
             for bound in [level.lower[i], level.upper[i]] {
                 let t = (bound - value) / rate;
                 if t.is_finite() && t > 0.0 && t < most {

@@ -6,6 +6,7 @@
 
 mod error;
 mod implicit;
+mod mass_factor;
 mod reduced;
 mod response;
 mod tree;

@@ -6,8 +6,8 @@ use forks_dynamics::{
     mechanism::{
         JointId, Mechanism,
         kinematics::{forward_kinematics, tree_joint_motion},
-        lie::Pose,
-        linalg::{Matrix, Pivots},
+        lie::{Pose, Twist, glam::DVec3},
+        linalg::{Matrix, simd::Rows},
     },
     passive::{PassiveWorkspace, passive_forces},
     tree::{
@@ -18,6 +18,7 @@ use forks_dynamics::{
 
 use super::{
     error::{PlantError, check, check_commands},
+    mass_factor::MassFactor,
     response::{Kinematics, Plant, Response},
 };
 use crate::frame::Frame;
@@ -52,6 +53,8 @@ pub struct TreePlant {
     q: Vec<f64>,
     v: Vec<f64>,
     poses: Vec<Pose>,
+    /// Twists of the coordinates in world axes at the world's origin.
+    twists: Vec<Twist>,
     /// What hybrid dynamics is given and gives.
     given: Vec<f64>,
     acceleration: Vec<f64>,
@@ -60,7 +63,20 @@ pub struct TreePlant {
     aba: AbaWorkspace,
     derivatives: DerivativeWorkspace,
     passive: PassiveWorkspace,
+    crba: CrbaWorkspace,
+    mass: Matrix,
+    factor: MassFactor,
+    /// The factor is that of the pose.
+    factored: bool,
+    /// Columns by the factor take less than one by one.
+    dense: bool,
+    columns: Rows,
 }
+
+/// Operations of a step's column by sweeps over a tree, per coordinate, and of an entry of the
+/// mass, over those of an entry of its factor by a column.
+const SWEEP: usize = 100;
+const ENTRY: usize = 30;
 
 impl TreePlant {
     /// At positions `q` and velocities `v`, with steps of `h` (s).
@@ -90,9 +106,23 @@ impl TreePlant {
             prescribed[c.coordinate()] = matches!(c, Command::Acceleration(_));
         }
         let tree = Tree::new(m);
+        let factor = MassFactor::new(m, &prescribed);
+        let (entries, columns) = (factor.entries(), commands.len());
+        // A row of the factor is as long as a path: its own factors take half of its square.
+        let factors = entries * entries / (2 * n.max(1));
+        let poses = m.link_poses(q);
+        let mut twists = vec![Twist::ZERO; n];
+        turn_twists(m, q, &poses, &mut twists);
         Ok(Self {
+            dense: factors + entries * (ENTRY + columns / 2) <= SWEEP * n * columns,
+            crba: CrbaWorkspace::new(&tree),
+            mass: Matrix::zeros(n, n),
+            factor,
+            factored: false,
+            columns: Rows::default(),
             h,
-            poses: m.link_poses(q),
+            poses,
+            twists,
             given: vec![0.0; n],
             acceleration: vec![0.0; n],
             torque: vec![0.0; n],
@@ -117,6 +147,53 @@ impl TreePlant {
     /// Velocities.
     pub fn velocities(&self) -> &[f64] {
         &self.v
+    }
+
+    /// The mass at the pose and its factor.
+    fn weigh(&mut self) -> Result<(), PlantError> {
+        if !self.factored {
+            crba(&self.tree, &mut self.crba, &self.q, &mut self.mass);
+            self.factored = self.factor.factor(&self.mass);
+        }
+        if self.factored { Ok(()) } else { Err(PlantError::Massless) }
+    }
+
+    /// Rates by commands, all columns at once by the factor of the mass, which is there.
+    fn gain_by_factor(&mut self, gain: &mut Matrix) {
+        let Self { h, commands, mass, factor, columns, .. } = self;
+        columns.reset(factor.order().len(), commands.len());
+        for (i, &at) in factor.order().iter().enumerate() {
+            for (j, c) in commands.iter().enumerate() {
+                match *c {
+                    Command::Force(c) if c == at => columns.set(i, j, *h),
+                    Command::Force(_) => {}
+                    Command::Acceleration(c) => columns.set(i, j, -*h * mass[(at, c)]),
+                }
+            }
+        }
+        factor.solve(columns);
+        gain.as_mut_slice().fill(0.0);
+        for (i, &at) in factor.order().iter().enumerate() {
+            let row = columns.row(i).iter().flat_map(|x| x.0);
+            gain.row_mut(at).iter_mut().zip(row).for_each(|(g, x)| *g = x);
+        }
+        for (j, c) in commands.iter().enumerate() {
+            if let Command::Acceleration(c) = *c {
+                gain[(c, j)] = *h;
+            }
+        }
+    }
+
+    /// The same one by one, by sweeps over the tree.
+    fn gain_by_sweeps(&mut self, gain: &mut Matrix) -> Result<(), PlantError> {
+        let mut map =
+            acceleration_derivatives(&self.tree, &mut self.derivatives, &self.q, &self.prescribed)?;
+        let a = &mut self.acceleration;
+        for (j, c) in self.commands.iter().enumerate() {
+            map.apply_unit(c.coordinate(), a, &mut self.torque);
+            a.iter().enumerate().for_each(|(i, a)| gain[(i, j)] = self.h * a);
+        }
+        Ok(())
     }
 
     /// v⁺ under commands, into `acceleration`.
@@ -150,6 +227,17 @@ impl TreePlant {
     }
 }
 
+/// Twists of all coordinates in world axes at the world's origin.
+fn turn_twists(m: &Mechanism, q: &[f64], poses: &[Pose], out: &mut [Twist]) {
+    for e in m.forest().edges() {
+        let motion = tree_joint_motion(m, e, q);
+        let ad = poses[e.outer.index()].adjoint();
+        for (column, k) in motion.columns.as_slice().iter().zip(m.velocity_range(e.joint)) {
+            out[k] = ad.apply(*column);
+        }
+    }
+}
+
 impl Plant for TreePlant {
     fn command_count(&self) -> usize {
         self.commands.len()
@@ -163,14 +251,12 @@ impl Plant for TreePlant {
         self.still = still;
         done?;
         out.free.copy_from_slice(&self.acceleration);
-        let mut map =
-            acceleration_derivatives(&self.tree, &mut self.derivatives, &self.q, &self.prescribed)?;
-        let a = &mut self.acceleration;
-        for (j, c) in self.commands.iter().enumerate() {
-            map.apply_unit(c.coordinate(), a, &mut self.torque);
-            (0..n).for_each(|i| out.gain[(i, j)] = self.h * a[i]);
+        // A factor may fail of rounding where sweeps do not.
+        if self.dense && self.weigh().is_ok() {
+            self.gain_by_factor(&mut out.gain);
+            return Ok(());
         }
-        Ok(())
+        self.gain_by_sweeps(&mut out.gain)
     }
 
     fn step(&mut self, commands: &[f64]) -> Result<(), PlantError> {
@@ -179,7 +265,9 @@ impl Plant for TreePlant {
         self.v.copy_from_slice(&self.acceleration);
         self.given.iter_mut().zip(&self.v).for_each(|(d, v)| *d = self.h * v);
         self.mechanism.integrate(&mut self.q, &self.given);
+        self.factored = false;
         forward_kinematics(&self.mechanism, &self.q, &mut self.poses);
+        turn_twists(&self.mechanism, &self.q, &self.poses, &mut self.twists);
         Ok(())
     }
 }
@@ -200,13 +288,11 @@ impl Kinematics for TreePlant {
     fn frame(&self, frame: &Frame, rows: &mut Matrix) -> Pose {
         let m = &*self.mechanism;
         let pose = self.poses[frame.link.index()] * frame.link_from_frame;
-        let frame_from_world = pose.inverse();
+        let ad = pose.inverse().adjoint();
         rows.as_mut_slice().fill(0.0);
         for e in m.forest().path_to_ground(frame.link) {
-            let motion = tree_joint_motion(m, e, &self.q);
-            let ad = (frame_from_world * self.poses[e.outer.index()]).adjoint();
-            for (column, k) in motion.columns.as_slice().iter().zip(m.velocity_range(e.joint)) {
-                let t = ad.apply(*column).to_array();
+            for k in m.velocity_range(e.joint) {
+                let t = ad.apply(self.twists[k]).to_array();
                 (0..6).for_each(|i| rows[(i, k)] = t[i]);
             }
         }
@@ -233,17 +319,50 @@ impl Kinematics for TreePlant {
     }
 
     fn answer(&mut self, forces: &Matrix) -> Result<Matrix, PlantError> {
+        self.weigh()?;
         // Coordinates whose accelerations are given do not move by forces.
-        let free: Vec<usize> = (0..self.v.len()).filter(|i| !self.prescribed[*i]).collect();
-        let mass = self.mass();
-        let own = Matrix::from_fn(free.len(), free.len(), |i, j| mass[(free[i], free[j])]);
-        let right = Matrix::from_fn(free.len(), forces.rows(), |i, k| forces[(k, free[i])]);
-        let moved = own.solve(&right, Pivots::AboveZero).ok_or(PlantError::Massless)?;
-        let mut out = Matrix::zeros(forces.rows(), self.v.len());
+        let Self { h, factor, columns, .. } = self;
+        columns.reset(factor.order().len(), forces.rows());
         for k in 0..forces.rows() {
-            free.iter().enumerate().for_each(|(i, c)| out[(k, *c)] = self.h * moved[(i, k)]);
+            let row = forces.row(k);
+            factor.order().iter().enumerate().for_each(|(i, c)| columns.set(i, k, *h * row[*c]));
+        }
+        factor.solve(columns);
+        let mut out = Matrix::zeros(forces.rows(), self.v.len());
+        for (i, &c) in factor.order().iter().enumerate() {
+            (0..forces.rows()).for_each(|k| out[(k, c)] = columns.get(i, k));
         }
         Ok(out)
+    }
+
+    fn centre_of_mass(&self, rows: &mut Matrix) -> Option<DVec3> {
+        let m = &*self.mechanism;
+        rows.as_mut_slice().fill(0.0);
+        let (mut mass, mut centre) = (0.0, DVec3::ZERO);
+        for (link, l) in m.moving_links().filter(|(_, l)| l.inertia.mass > 0.0) {
+            let body = &l.inertia;
+            let at = self.poses[link.index()].transform_point(body.center_of_mass);
+            let mut moves = false;
+            for e in m.forest().path_to_ground(link) {
+                for k in m.velocity_range(e.joint) {
+                    moves = true;
+                    let t = &self.twists[k];
+                    let v = body.mass * (t.linear + t.angular.cross(at));
+                    rows[(0, k)] += v.x;
+                    rows[(1, k)] += v.y;
+                    rows[(2, k)] += v.z;
+                }
+            }
+            if moves {
+                mass += body.mass;
+                centre += at * body.mass;
+            }
+        }
+        if mass <= 0.0 {
+            return None;
+        }
+        rows.as_mut_slice().iter_mut().for_each(|x| *x /= mass);
+        Some(centre / mass)
     }
 
     fn mass(&self) -> Matrix {
@@ -251,5 +370,50 @@ impl Kinematics for TreePlant {
         let mut out = Matrix::zeros(n, n);
         crba(&self.tree, &mut CrbaWorkspace::new(&self.tree), &self.q, &mut out);
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forks_testkit::{RandomMechanismOptions, Rng, random_mechanism};
+
+    use super::*;
+
+    /// Random trees under forces and accelerations: the factor of the mass and sweeps over the tree
+    /// have the same columns.
+    #[test]
+    fn columns_by_the_factor_are_those_by_sweeps() {
+        let mut rng = Rng::new(11);
+        for seed in 0..200 {
+            let options = RandomMechanismOptions { extra_loops: 0, ..Default::default() };
+            let m = Arc::new(random_mechanism(seed, &options));
+            let (q, n) = (m.start_positions(), m.tree_velocity_count());
+            let mut commands = vec![];
+            for c in 0..n {
+                match rng.index(3) {
+                    0 => commands.push(Command::Acceleration(c)),
+                    1 => commands.push(Command::Force(c)),
+                    _ => {}
+                }
+            }
+            let v: Vec<f64> = (0..n).map(|_| rng.symmetric()).collect();
+            let mut plant = TreePlant::new(m, &q, &v, &commands, 1e-3).unwrap();
+            let [mut by_factor, mut by_sweeps] = [(); 2].map(|()| Matrix::zeros(n, commands.len()));
+            // Before and after a step: the factor is that of the new pose.
+            for _ in 0..2 {
+                plant.weigh().unwrap();
+                plant.gain_by_factor(&mut by_factor);
+                plant.gain_by_sweeps(&mut by_sweeps).unwrap();
+                for j in 0..commands.len() {
+                    let size = (0..n).fold(0.0f64, |s, i| s.max(by_sweeps[(i, j)].abs()));
+                    for i in 0..n {
+                        let apart = (by_factor[(i, j)] - by_sweeps[(i, j)]).abs();
+                        // Conditions of these masses reach 1e4.
+                        assert!(apart < 1e-10 * size, "{seed}, {i}, {j}: {apart:e} of {size:e}");
+                    }
+                }
+                plant.step(&vec![0.1; commands.len()]).unwrap();
+            }
+        }
     }
 }
