@@ -21,6 +21,8 @@ use crate::{PadForce, SkinnedBlend, SoftModelError, SoftProblem};
 const PARTS: [f64; 5] = [0.125, 0.25, 0.5, 0.75, 1.0];
 const BETWEEN: [f64; 5] = [0.06, 0.18, 0.37, 0.62, 0.87];
 const AROUND: usize = 6;
+/// Range of a blend over how far its samples are from the first.
+const BEYOND: f64 = 1.25;
 /// Exponents of the weights that are tried.
 const EXPONENTS: [u32; 3] = [4, 8, 10];
 /// Exchanges of samples at most.
@@ -243,11 +245,17 @@ impl<'a> Pool<'a> {
         let all = std::iter::once(&self.start).chain(own).cloned();
         let (models, data): (Vec<SkinnedModel>, Vec<SampleData>) = all.unzip();
         let first = models[0].model.data();
+        let turned = |m: &SkinnedModel| {
+            let own = first.effectors.iter().zip(&m.model.data().effectors);
+            let far = own.map(|(a, b)| a.rest.twist_to(&b.rest).scale_linear(1.0 / first.radius));
+            far.map(|t| t.norm()).fold(0.0, f64::max)
+        };
+        let range = models.iter().map(|m| BEYOND * turned(m)).fold(first.range, f64::max);
         let blend = BlendedModel::new(BlendData {
             reference: first.effectors.iter().map(|e| e.rest).collect(),
             basis: first.basis.clone(),
             radius: first.radius,
-            range: first.range,
+            range,
             weights: self.weights,
             samples: data,
             chart: vec![],

@@ -13,8 +13,8 @@ use forks_mechanism::lie::{Pose, Twist, glam::DVec3};
 use forks_reduce::{Damping, ReduceOptions};
 use forks_rom::ReducedModel;
 use forks_sim::{
-    BodyHandle, CollisionShape, Material, MechanismHandle, Owner, RigidBody, SimError, World,
-    WorldSettings, WorldStatus, scene::Schedule,
+    BodyHandle, CollisionShape, ContactPoint, Material, MechanismHandle, Owner, RigidBody,
+    SimError, World, WorldSettings, WorldStatus, scene::Schedule,
 };
 use forks_skin::SkinnedModel;
 use forks_tissue::spec::{ShapeSpec, TissueSpec};
@@ -227,7 +227,17 @@ impl SoftScene {
         poses.extend(self.bodies()?.into_iter().map(|(_, p, _)| p));
         let h = self.spec.world.step();
         let touching = self.world.contacts().iter().filter(|c| c.is_touching());
-        let forces: Vec<(DVec3, DVec3)> = touching.map(|c| (c.position, c.impulse / h)).collect();
+        // On free bodies, or else on pads; impulses are those on the second.
+        let rank = |o: &Owner| match o {
+            Owner::World => 0,
+            Owner::Effector { .. } => 1,
+            Owner::Body(_) => 2,
+        };
+        let force = |c: &ContactPoint| {
+            let turned = rank(&c.owners[0]) > rank(&c.owners[1]);
+            (c.position, c.impulse * if turned { -1.0 } else { 1.0 } / h)
+        };
+        let forces: Vec<(DVec3, DVec3)> = touching.map(force).collect();
         let e = self.world.energy();
         film.push(&Moment {
             time: self.world.time(),

@@ -28,7 +28,7 @@ fn the_finger_of_the_file_is_the_one_that_is_built() -> Result {
     let f = SoftFinger::default().build()?;
     let q = f.mechanism.start_positions();
     let at = TissuePose { q: &q, x: f.body.mesh().nodes(), patch_wrenches: &[] };
-    let c = condense("finger", &f.body, &f.mechanism, &at, &[f.pad.clone()], 8)?;
+    let c = condense("finger", &f.body, &f.mechanism, &at, std::slice::from_ref(&f.pad), 8)?;
     let elements = vec![c.element];
     let by_hand =
         Problem::with_superelements(&f.mechanism, elements, &["pad"], &ProblemOptions::default())?;

@@ -55,6 +55,9 @@ fn both_are_in_one_picture() -> Result {
     let (report, picture) = run(&mut scene, Some(&mut whole), true, |_| ())?;
     let picture = picture.ok_or("no picture")?;
     assert!(report.text().contains("all nodes"));
+    // The ground pushes the ball up in both.
+    let last = picture.frames.last().ok_or("no frame")?;
+    assert!(last.contacts.len() == 2 && last.contacts.iter().all(|c| c.force.z > 0.1), "{last:?}");
     assert_eq!(picture.skins.len(), 4);
     assert_eq!(picture.frames.len(), 7);
     let names = |of: &str| picture.bodies.iter().filter(|b| b.name.starts_with(of)).count();
