@@ -62,7 +62,8 @@ def main():
     runs = sorted(run(steps) for _ in range(7))
     computing = 1e9 * (time.thread_time() - before) / (7 * steps)
     timing = {"ns": runs[3], "spread": (runs[6] - runs[0]) / runs[3], "cpu_ns": computing}
-    settings = f"MuJoCo {mujoco.__version__}, flex of {model.nv} dofs, integrator discrete, no bones"
+    version = mujoco.__version__
+    settings = f"MuJoCo {version}, flex of {model.nv} dofs, integrator discrete, no bones"
     # Near incompressibility its solve of M + K runs out of iterations.
     if any(w.number for w in data.warning):
         settings += ", with warnings (a solve that did not converge)"
