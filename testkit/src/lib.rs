@@ -33,6 +33,7 @@ pub mod random;
 pub mod rigid;
 pub mod rng;
 pub mod scalar;
+pub mod soft_chain;
 
 pub use equilibrium::{Equilibrium, equilibrium};
 pub use forks_mechanism::linalg::Matrix;

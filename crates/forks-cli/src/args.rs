@@ -25,6 +25,8 @@ pub(crate) struct DynamicsArgs {
 
 /// Arguments of `forks reduce`.
 #[derive(Clone, Debug, Args)]
+#[command(mut_arg("path", |a| a.value_name("MODEL|TISSUE.toml")
+    .help("The model, an MJCF or URDF file; or tissue on skeletons, a TOML file")))]
 pub(crate) struct ReduceArgs {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
@@ -32,12 +34,13 @@ pub(crate) struct ReduceArgs {
     #[command(flatten)]
     pub(crate) springs: SpringOptions,
 
-    /// End effectors: link names, or site:NAME for the frame of a site; the model comes before
-    /// them. Default: those of the side file
+    /// End effectors: link names, or site:NAME for the frame of a site, of tissue its pads; the
+    /// model comes before them. Default: those of the side file
     #[arg(long, num_args = 1.., value_name = "LINK")]
     pub(crate) effector: Vec<String>,
 
-    /// Condensed compliant bodies between links (JSON, see forks-condense); what rides on them may
+    /// Condensed compliant bodies between links: JSON, or TOML that names the matrices of another
+    /// program (Matrix Market) and its interface nodes, see forks-condense; what rides on them may
     /// be an end effector
     #[arg(long, num_args = 1.., value_name = "FILE")]
     #[arg(conflicts_with_all = ["equilibrium", "floating"])]
@@ -75,8 +78,8 @@ pub(crate) struct ReduceArgs {
     #[arg(long, value_name = "R", value_parser = duration)]
     pub(crate) range: Option<f64>,
 
-    /// Write the model for `forks simulate --reduced`; if the name ends in .json, its numbers as
-    /// JSON for other programs
+    /// Write the model for `forks simulate --reduced`, of tissue with its skin; if the name ends in
+    /// .json, its numbers as JSON for other programs
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

@@ -11,6 +11,9 @@ use crate::{
 
 /// Arguments of `forks blend`.
 #[derive(Clone, Debug, Args)]
+#[command(mut_arg("path", |a| a.value_name("MODEL|TISSUE.toml")
+    .help("The model, an MJCF or URDF file; or tissue on skeletons, a TOML file, with a pad as \
+        first effector")))]
 pub(crate) struct BlendArgs {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
@@ -54,7 +57,8 @@ pub(crate) struct BlendArgs {
     #[arg(long, value_name = "E", value_parser = duration)]
     pub(crate) joint_space_tolerance: Option<f64>,
 
-    /// Largest static error of an effector over its displacement
+    /// Largest static error of an effector over its displacement; of tissue that of the worst
+    /// vertex over the largest displacement
     #[arg(long, value_name = "E", value_parser = duration, default_value = "0.02")]
     pub(crate) static_tolerance: f64,
 

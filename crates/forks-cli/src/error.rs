@@ -80,6 +80,14 @@ pub(crate) enum CliError {
         /// Why.
         source: Box<TissueError>,
     },
+    /// Tissue cannot be reduced, or a model with a skin not be read.
+    #[error("{}: {source}", path.display())]
+    Soft {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<forks_soft::SoftModelError>,
+    },
     /// A scene cannot be driven.
     #[error("{}: {source}", path.display())]
     Direct {
@@ -104,11 +112,9 @@ pub(crate) enum CliError {
         source: Box<ReduceError>,
     },
     /// A file that holds no superelement of the model.
-    #[error("{}: {problem}", path.display())]
+    #[error("{problem}")]
     Superelement {
-        /// The file.
-        path: PathBuf,
-        /// Why.
+        /// File and reason.
         problem: String,
     },
     /// No blend can be built.

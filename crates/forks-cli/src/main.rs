@@ -18,7 +18,6 @@ mod inspect_springs;
 mod inspect_text;
 mod joint_names;
 mod link_load;
-mod link_pose;
 mod model;
 mod mujoco;
 mod output;
@@ -40,6 +39,7 @@ mod simulate;
 mod simulate_args;
 mod simulate_bound;
 mod simulate_reduced;
+mod soft;
 mod statics;
 mod tissue;
 mod view;
@@ -52,6 +52,7 @@ use command::{Cli, Command};
 
 fn main() -> ExitCode {
     let result = match arguments().command {
+        Command::Blend(a) if scene::is_scene(&a.model.path) => soft::blend(&a),
         Command::Blend(a) => blend::run(&a),
         Command::Compare(a) => compare::run(&a),
         Command::Control(a) => control::run(&a),
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Command::Play(a) => play::run(&a),
         Command::Pose(a) => pose::run(&a),
         Command::Quasistatic(a) => quasistatic::run(&a),
+        Command::Reduce(a) if scene::is_scene(&a.model.path) => soft::reduce(&a),
         Command::Reduce(a) => reduce::run(&a),
         Command::Simulate(a) => simulate::run(&a),
         Command::Tissue(a) => tissue::run(&a),
@@ -79,6 +81,12 @@ fn arguments() -> Cli {
     {
         let checked = match &cli.command {
             Command::Simulate(a) => simulate_args::check(a, of, command),
+            Command::Reduce(a) if scene::is_scene(&a.model.path) => {
+                simulate_args::only(soft::KNOWN, of, command)
+            }
+            Command::Blend(a) if scene::is_scene(&a.model.path) => {
+                simulate_args::only(soft::KNOWN_TO_BLEND, of, command)
+            }
             Command::Inspect(a) if scene::is_scene(&a.model.path) => {
                 simulate_args::only(&["path", "json"], of, command)
             }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use forks_condense::superelement_from_json;
+use forks_condense::superelement_from_file;
 use forks_import::{CoordinateOrder, Import, Note};
 use forks_mechanism::{JointId, JointKind, Mechanism, Preparation};
 use forks_reduce::{Problem, ProblemOptions, ReduceError};
@@ -142,9 +142,8 @@ impl Model {
         let names: Vec<&str> = effectors.iter().map(String::as_str).collect();
         let mechanism = self.with_limits(options, springs.limits)?;
         let read = |path: &PathBuf| {
-            let failed = |problem: String| CliError::Superelement { path: path.clone(), problem };
-            let text = fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
-            superelement_from_json(&text, &mechanism).map_err(|e| failed(e.to_string()))
+            let found = superelement_from_file(path, &mechanism);
+            found.map_err(|e| CliError::Superelement { problem: e.to_string() })
         };
         let elements = files.iter().map(read).collect::<Result<_, _>>()?;
         let problem_options = self.problem_options(springs);

@@ -1,13 +1,12 @@
 //! Printing: results to stdout, errors to stderr.
 
 use std::{
-    fmt::Display,
     io::{self, Write as _},
     process::ExitCode,
 };
 
-use forks_io::{TextTable, json};
-use forks_mechanism::lie::Digits;
+use forks_io::json;
+pub(crate) use forks_io::{LinkPose, Text, short};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -59,43 +58,4 @@ pub(crate) fn fail(e: &CliError) -> ExitCode {
     let _ = writeln!(io::stderr(), "error: {}", sentence(e));
     let usage = matches!(e, CliError::NoEffector { .. } | CliError::OutputName { .. });
     if usage { ExitCode::from(2) } else { ExitCode::FAILURE }
-}
-
-/// A number for people: six significant digits, an exponent only for very small and very large
-/// ones.
-pub(crate) fn short(x: f64) -> String {
-    Digits(x).to_string()
-}
-
-/// Text for people: lines of a key and a value, then blocks with an empty line before each.
-pub(crate) struct Text {
-    text: String,
-    width: usize,
-}
-
-impl Text {
-    /// Nothing yet; values will begin behind `width` columns.
-    pub(crate) fn new(width: usize) -> Self {
-        Self { text: String::new(), width }
-    }
-
-    pub(crate) fn line(&mut self, key: &str, value: impl Display) {
-        self.text += &format!("{key:<width$}{value}\n", width = self.width);
-    }
-
-    /// A block with its last line end.
-    pub(crate) fn block(&mut self, block: impl Display) {
-        self.text += &format!("\n{block}");
-    }
-
-    /// Tables with their titles and counts, the empty ones left out.
-    pub(crate) fn tables<'a>(&mut self, tables: impl IntoIterator<Item = (&'a str, TextTable)>) {
-        for (title, table) in tables.into_iter().filter(|(_, table)| table.row_count() > 0) {
-            self.block(format_args!("{title} ({})\n{table}", table.row_count()));
-        }
-    }
-
-    pub(crate) fn finish(self) -> String {
-        self.text
-    }
 }

@@ -17,10 +17,9 @@ use serde::Serialize;
 
 use crate::{
     error::CliError,
-    link_pose::LinkPose,
     model::Model,
     mujoco::FreeJoints,
-    output::{self, Text, short},
+    output::{self, LinkPose, Text, short},
     play_args::PlayArgs,
     progress::{Progress, seconds},
     scene::{Format, csv},

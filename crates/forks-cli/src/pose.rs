@@ -13,9 +13,8 @@ use serde::Serialize;
 
 use crate::{
     error::CliError,
-    link_pose::LinkPose,
     model::{Model, joint_name},
-    output::{self, Text, short},
+    output::{self, LinkPose, Text, short},
     pose_args::PoseArgs,
 };
 

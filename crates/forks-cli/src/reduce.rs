@@ -74,7 +74,7 @@ pub(crate) fn run(args: &ReduceArgs) -> Result<ExitCode, CliError> {
     output::print(&report, args.model.json, |r| r.text(args.links))
 }
 
-fn options(args: &ReduceArgs) -> ReduceOptions {
+pub(crate) fn options(args: &ReduceArgs) -> ReduceOptions {
     let (rayleigh_mass, rayleigh_stiffness) = args.rayleigh.unwrap_or_default();
     let default = ReduceOptions::default();
     ReduceOptions {
@@ -118,7 +118,7 @@ fn equilibrium(
 
 /// The answer; field names are part of the program's interface.
 #[derive(Debug, Serialize)]
-struct Report {
+pub(crate) struct Report {
     effectors: Vec<String>,
     rank: usize,
     singular_values: Vec<f64>,
@@ -144,7 +144,7 @@ struct Report {
     /// The equilibrium under gravity and spring preload where the model leaves these out and they
     /// matter.
     at_equilibrium: Option<AtEquilibrium>,
-    warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -185,7 +185,7 @@ impl Pose {
 }
 
 impl Report {
-    fn new(
+    pub(crate) fn new(
         args: &ReduceArgs,
         problem: &Problem,
         reduction: &Reduction<'_>,
@@ -206,7 +206,8 @@ impl Report {
         let loads = OwnLoads::of(problem);
         let start = Model::pose_name(&args.model);
         let mut at_equilibrium = None;
-        if !args.equilibrium && !args.floating {
+        // That of skeletons without their tissue says nothing.
+        if !args.equilibrium && !args.floating && problem.attached.is_empty() {
             let printed = full.first().copied();
             if let Some((text, there)) = compared(problem, &start, loads, printed) {
                 warnings.push(text);
@@ -241,7 +242,7 @@ impl Report {
         }
     }
 
-    fn text(&self, with_links: bool) -> String {
+    pub(crate) fn text(&self, with_links: bool) -> String {
         let mut out = Text::new(17);
         let list = |x: &[f64]| x.iter().map(|x| short(*x)).collect::<Vec<_>>().join(" ");
         out.line("effectors", self.effectors.join(", "));

@@ -22,16 +22,15 @@ use crate::{
     dynamics::EnergyEntry,
     error::CliError,
     link_load::LinkLoad,
-    link_pose::LinkPose,
     model::Model,
     mujoco::FreeJoints,
-    output::{self, Text, short},
+    output::{self, LinkPose, Text, short},
     progress::{Progress, seconds},
     released::released_note,
     scene,
     simulate_args::{IntegratorChoice, SimulateArgs},
     simulate_bound::{self, Bound},
-    simulate_reduced, tissue,
+    simulate_reduced, soft, tissue,
 };
 
 /// A loop gap at the start above this is worth a warning.
@@ -43,7 +42,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
         (Some(file), _) => simulate_reduced::run(args, file),
         (None, Some(options)) if scene::is_scene(&options.path) => {
             if tissue::is_tissue(&options.path) {
-                return tissue::simulate(args, &options.path);
+                return match args.scene.pads && args.scene.mjcf.is_none() {
+                    true => soft::scene(args, &options.path),
+                    false => tissue::simulate(args, &options.path),
+                };
             }
             scene::run(args, &options.path)
         }

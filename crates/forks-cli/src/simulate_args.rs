@@ -105,8 +105,9 @@ pub(crate) struct SimulateArgs {
     pub(crate) friction: bool,
 
     /// Write poses of all links, energies and loop gap: JSON if the name ends in .json, CSV
-    /// otherwise. Of a scene: a 3D page (.html), glTF (.glb), JSON or CSV, by the name's ending, as
-    /// many frames per second as the scene says; repeatable
+    /// otherwise; of a reduced model also a 3D page (.html) or glTF (.glb) that shows its links
+    /// and, of tissue, its skin; repeatable. Of a scene: a 3D page (.html), glTF (.glb), JSON or
+    /// CSV, by the name's ending, as many frames per second as the scene says; repeatable
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 
@@ -127,6 +128,11 @@ pub(crate) struct SceneOptions {
     #[arg(long, conflicts_with = "reduced")]
     pub(crate) full: bool,
 
+    /// Step tissue reduced with its skeletons to the pads that the file names, which alone touch;
+    /// with --full beside all nodes, in one picture
+    #[arg(long, conflicts_with = "reduced")]
+    pub(crate) pads: bool,
+
     /// Write the scene as MJCF for other simulators, and beside it FILE.controls.csv with the
     /// controls of its actuators, 100 rows per second; what is not as in the scene goes to stderr
     #[arg(long, value_name = "FILE", conflicts_with = "reduced")]
@@ -134,10 +140,10 @@ pub(crate) struct SceneOptions {
 }
 
 /// What scenes know of all that there is.
-const FOR_SCENES: &[&str] = &["path", "time", "step", "json", "output", "full", "mjcf"];
+const FOR_SCENES: &[&str] = &["path", "time", "step", "json", "output", "full", "mjcf", "pads"];
 
 /// What nothing but scenes knows.
-const SCENES_ALONE: &[&str] = &["full", "mjcf"];
+const SCENES_ALONE: &[&str] = &["full", "mjcf", "pads"];
 
 /// Arguments on the command line.
 fn given(matches: &ArgMatches, command: &Command) -> Vec<String> {
@@ -182,8 +188,8 @@ pub(crate) fn check(
         let problem = "--time <T> and --step <H> are needed but for scenes\n";
         return Err(command.error(ErrorKind::MissingRequiredArgument, problem));
     }
-    if !is_scene && args.output.len() > 1 {
-        let problem = "-o can be repeated for scenes alone\n";
+    if !is_scene && args.reduced.is_none() && args.output.len() > 1 {
+        let problem = "-o can be repeated for scenes and reduced models alone\n";
         return Err(command.error(ErrorKind::ArgumentConflict, problem));
     }
     Ok(())

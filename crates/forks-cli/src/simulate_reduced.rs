@@ -8,28 +8,30 @@ use forks_io::{Scalars, Trajectory};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_rom::{
     BaseCoupling, EffectorLoad, FloatingModel, FloatingStepper, ModelError, Openings, PoseBuffer,
-    Reconstruction, StepStatus, Stepper, System, data::ModelData, file::FileError,
+    Reconstruction, ReducedModel, StepStatus, Stepper, System, data::ModelData,
 };
+use forks_soft::{LoadedModel, Skins};
 use serde::Serialize;
 
 use crate::{
     dynamics::EnergyEntry,
     error::CliError,
-    link_pose::LinkPose,
-    output::{self, Text, short},
+    output::{self, LinkPose, Text, short},
     progress::{Progress, seconds},
     simulate_args::{ElasticityChoice, SchemeChoice, SimulateArgs},
+    soft::{self, Filmed},
 };
 
 /// Runs the command. A base that floats does, and falls under the model's gravity.
 pub(crate) fn run(args: &SimulateArgs, file: &Path) -> Result<ExitCode, CliError> {
     let prepared = |source| CliError::Step { path: file.into(), source };
-    match Model::load(file).map_err(|e| refused(file, e))? {
+    let LoadedModel { model, skins } = soft::load(file)?;
+    match model {
         Model::Reduced(model) if model.data().base.is_some() => {
             refuse_options(args, file, "a model whose base floats")?;
             let model = FloatingModel::new(Arc::new(model), BaseCoupling::default());
             let model = Arc::new(model.map_err(prepared)?);
-            run_system(args, file, ["implicit", "energy"], |h| {
+            run_system(args, file, ["implicit", "energy"], (None, Skins::None), |h| {
                 FloatingStepper::new(Arc::clone(&model), h)
             })
         }
@@ -37,7 +39,7 @@ pub(crate) fn run(args: &SimulateArgs, file: &Path) -> Result<ExitCode, CliError
             let model = Arc::new(model);
             let (scheme, elasticity) = (args.run_time.scheme, args.run_time.elasticity);
             let names = [scheme.name(), elasticity.name()];
-            run_system(args, file, names, |h| {
+            run_system(args, file, names, (Some(&*model), skins), |h| {
                 Stepper::with(Arc::clone(&model), h, scheme.into(), elasticity.into())
             })
         }
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &SimulateArgs, file: &Path) -> Result<ExitCode, CliError
             let model = Arc::new(model);
             if model.data().samples.iter().any(|s| s.model.data().base.is_some()) {
                 let model = Arc::new(FloatingBlend::new(model).map_err(prepared)?);
-                return run_system(args, file, ["implicit", "energy"], |h| {
+                return run_system(args, file, ["implicit", "energy"], (None, Skins::None), |h| {
                     FloatingBlendStepper::new(Arc::clone(&model), h)
                 });
             }
@@ -55,7 +57,7 @@ pub(crate) fn run(args: &SimulateArgs, file: &Path) -> Result<ExitCode, CliError
                 Blend::Eigenvectors => "eigenvectors",
                 _ => "spd-manifold",
             };
-            run_system(args, file, ["implicit", elasticity], |h| {
+            run_system(args, file, ["implicit", elasticity], (None, skins), |h| {
                 BlendedStepper::new(Arc::clone(&model), h)
             })
         }
@@ -75,11 +77,13 @@ fn refuse_options(args: &SimulateArgs, file: &Path, kind: &'static str) -> Resul
     Ok(())
 }
 
-/// `names`: of the scheme and of the elastic force.
+/// `names`: of the scheme and of the elastic force; the model of one
+/// linearisation, and its skins or those of a blend.
 fn run_system<S: System>(
     args: &SimulateArgs,
     file: &Path,
     names: [&'static str; 2],
+    (model, skins): (Option<&ReducedModel>, Skins),
     stepper: impl Fn(f64) -> Result<S, ModelError>,
 ) -> Result<ExitCode, CliError> {
     let stepper = |h| stepper(h).map_err(|source| CliError::Step { path: file.into(), source });
@@ -89,33 +93,20 @@ fn run_system<S: System>(
     let loads = loads(args, file, system.data())?;
     let mut run = Run::new(system, &targets, loads)
         .map_err(|source| CliError::Step { path: file.into(), source })?;
+    if args.output.iter().any(|path| soft::is_picture(path)) {
+        run.film = Some(Filmed::new(file, run.system.data(), run.poses.links(), model, skins)?);
+    }
     let finite = run.all_steps(args, time, step, stepper)?;
-    args.output.iter().try_for_each(|path| run.trajectory.save(path))?;
+    args.output.iter().try_for_each(|path| match &run.film {
+        Some(film) if soft::is_picture(path) => film.save(path),
+        _ => run.trajectory.save(path),
+    })?;
     let report = Report::new(run, finite, args, names);
     let code = output::print(&report, args.json, Report::text)?;
     match report.problem {
         None => Ok(code),
         Some(problem) => Err(CliError::Stopped { path: file.into(), problem }),
     }
-}
-
-/// Why the file is refused, and what may have been meant.
-pub(crate) fn refused(file: &Path, problem: FileError) -> CliError {
-    let hint = match &problem {
-        FileError::Read { .. } => return CliError::Unreadable(problem),
-        FileError::NotAReducedModel { found } => match found.trim_ascii_start().first() {
-            // A byte order mark may stand before the mark-up.
-            Some(b'<' | 0xEF) => {
-                "; an MJCF or URDF model is reduced by `forks reduce MODEL --effector LINK -o FILE`"
-            }
-            Some(b'{') => {
-                "; the JSON of `forks reduce` is for other programs: give -o a name without .json"
-            }
-            _ => "",
-        },
-        _ => "",
-    };
-    CliError::ReducedFile { path: file.into(), problem: Box::new(problem), hint }
 }
 
 /// Names for an error message.
@@ -188,6 +179,8 @@ struct Run<S: System> {
     sound: (S::State, f64),
     loads: Vec<EffectorLoad>,
     trajectory: Trajectory,
+    /// Where a page or glTF is asked for.
+    film: Option<Filmed>,
     start: MechanismEnergy,
     last: MechanismEnergy,
     largest_growth: f64,
@@ -216,6 +209,7 @@ impl<S: System> Run<S> {
         let mut out = Self {
             loads,
             trajectory: Trajectory::new(names),
+            film: None,
             start: MechanismEnergy::default(),
             last: MechanismEnergy::default(),
             largest_growth: 0.0,
@@ -330,6 +324,11 @@ impl<S: System> Run<S> {
         let scalars = Scalars { kinetic, gravitational, elastic, loop_gap };
         let poses = self.link_poses();
         self.trajectory.push(self.time, scalars, &poses)?;
+        if let Some(film) = &mut self.film {
+            let energies = [kinetic, gravitational, elastic];
+            let at = (self.time, energies, &poses[..]);
+            film.record(&self.system, &self.state, &self.loads, at)?;
+        }
         Ok(())
     }
 }

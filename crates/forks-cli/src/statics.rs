@@ -20,9 +20,8 @@ use crate::{
     args::{PathChoice, StaticsArgs},
     at_rest::{self, OwnLoads},
     error::CliError,
-    link_pose::LinkPose,
     model::Model,
-    output::{self, Text, short},
+    output::{self, LinkPose, Text, short},
     path_notes::path_notes,
     released::released_note,
 };

@@ -12,8 +12,8 @@ use forks_sim::scene::Fidelity;
 use forks_view::{Awaited, MechanismSource, Server, Source, ViewError, ViewOptions};
 
 use crate::{
-    error::CliError, model::Model, mujoco::FreeJoints, output, scene, simulate_reduced::refused,
-    tissue, view_args::ViewArgs,
+    error::CliError, model::Model, mujoco::FreeJoints, output, scene, soft, tissue,
+    view_args::ViewArgs,
 };
 
 /// Runs the command: until it is interrupted.
@@ -90,7 +90,7 @@ fn source(args: &ViewArgs) -> Result<Source, CliError> {
         return Ok(Source::Scene(Box::new(scene::load(path, fidelity, |_| {})?)));
     }
     if is_binary(path) {
-        let model = forks_blend::Model::load(path).map_err(|e| refused(path, e))?;
+        let model = soft::load(path)?.model;
         let title = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         return Ok(Source::Reduced { title, model: Box::new(model) });
     }

@@ -27,6 +27,7 @@ use forks_deform::{
 
 use crate::{
     CondenseError,
+    carried::carry,
     modes::lowest,
     patch::{Patch, PlacedPatch},
 };
@@ -41,7 +42,8 @@ pub struct TissuePose<'a> {
     pub q: &'a [f64],
     /// Positions of all nodes, world, m; free ones in balance.
     pub x: &'a [DVec3],
-    /// Wrench that acts on every patch, in its axes, spread over its nodes; empty: none.
+    /// Force that acts on every patch at its origin, in its axes, spread over its nodes, each part
+    /// of which stays in the world; torques are 0. Empty: none.
     pub patch_wrenches: &'a [Wrench],
 }
 
@@ -75,6 +77,11 @@ pub fn condense(
 ) -> Result<Condensed, CondenseError> {
     if !at.patch_wrenches.is_empty() {
         length("wrenches on patches", at.patch_wrenches.len(), patches.len())?;
+        let turned = at.patch_wrenches.iter().zip(patches).find(|(w, _)| w.torque != DVec3::ZERO);
+        if let Some((w, p)) = turned {
+            let (patch, torque) = (p.name.clone(), w.torque.length());
+            return Err(CondenseError::Torque { patch, torque });
+        }
     }
     let nodes = body.mesh().nodes();
     let Held { holder, links, poses, x } = Held::new(body, m, at)?;
@@ -262,6 +269,8 @@ impl<'a> Solver<'a> {
             name: patch.name.clone(),
             frame_from_output: frames[0].inverse() * q.pose,
         });
+        let (mut output_map, mut output_compliance) = (output_map, output_compliance);
+        carry(at.patch_wrenches, &mut stiffness, &mut output_map, &mut output_compliance);
         let element = Superelement {
             name: name.to_owned(),
             outputs: outputs.collect(),

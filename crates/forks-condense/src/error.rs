@@ -46,6 +46,14 @@ pub enum CondenseError {
         /// Nodes of the mesh.
         count: usize,
     },
+    /// A torque where forces alone are known.
+    #[error("patch '{patch}' carries a torque of {torque} N·m: linearisations know forces alone")]
+    Torque {
+        /// The patch.
+        patch: String,
+        /// Its size, N·m.
+        torque: f64,
+    },
     /// A list of another length.
     #[error("{found} {quantity} instead of {expected}")]
     Length {
@@ -73,6 +81,20 @@ pub enum CondenseError {
     /// JSON that is no superelement.
     #[error("no superelement: {0}")]
     Json(String),
+    /// TOML that names no matrices.
+    #[error("no list of matrices: {0}")]
+    Toml(String),
+    /// A file that the system does not give.
+    #[error("{0}")]
+    Unreadable(String),
+    /// A file that is not what it should be.
+    #[error("{file}: {source}")]
+    File {
+        /// Its name.
+        file: String,
+        /// What is wrong with it.
+        source: Box<CondenseError>,
+    },
     /// An interface node that the matrices do not have, or that has a rotation too many.
     #[error("interface node {node}: {problem}")]
     Interface {

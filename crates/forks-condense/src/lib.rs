@@ -6,8 +6,10 @@
 //! - Coordinates of a superelement: twists of its frames, of its outputs, amplitudes of its modes.
 #![doc = include_str!("../README.md")]
 
+mod carried;
 mod condense;
 mod error;
+mod file;
 pub mod finger;
 mod json;
 mod local;
@@ -15,10 +17,10 @@ mod matrix_market;
 mod modes;
 mod patch;
 mod skin;
-mod surface;
 
 pub use condense::{Condensed, TissuePose, condense};
 pub use error::CondenseError;
+pub use file::superelement_from_file;
 pub use forks_deform as deform;
 pub use forks_reduce as reduce;
 pub use forks_skin::{self as skins, SkinnedModel};
@@ -26,5 +28,4 @@ pub use json::{superelement_from_json, superelement_to_json};
 pub use local::{LocalCompliance, local_compliance};
 pub use matrix_market::{MatrixMarket, superelement_from_matrices};
 pub use patch::Patch;
-pub use skin::{SkinKind, skin};
-pub use surface::boundary;
+pub use skin::{SkinKind, skin, surface_places};

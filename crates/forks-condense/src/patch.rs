@@ -45,6 +45,15 @@ impl Patch {
         Self { name: name.into(), nodes, weights: vec![] }
     }
 
+    /// World pose of its frame at positions `x` of all nodes: their mean, turned as the nodes are
+    /// from `rest`, where its axes are the world's.
+    ///
+    /// # Errors
+    /// A node that is not there, fewer than three nodes, nodes in a line.
+    pub fn pose(&self, rest: &[DVec3], x: &[DVec3]) -> Result<Pose, CondenseError> {
+        Ok(self.placed(rest, x)?.pose)
+    }
+
     /// The patch at positions `x`, `rest` those without turn.
     pub(crate) fn placed(&self, rest: &[DVec3], x: &[DVec3]) -> Result<PlacedPatch, CondenseError> {
         let (count, name) = (x.len(), || self.name.clone());

@@ -15,7 +15,7 @@ use forks_deform::{
 use forks_reduce::Reduction;
 use forks_skin::{Following, Skin};
 
-use crate::{CondenseError, Condensed, surface::boundary};
+use crate::{CondenseError, Condensed};
 
 /// How a skin's vertices follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,6 +108,14 @@ pub fn skin(
     Ok(Skin::new(name, model, rest, faces, following, map)?)
 }
 
+/// Where the vertices of [`skin`] are for positions `x` of all nodes, world, m.
+///
+/// # Panics
+/// If there are fewer positions than nodes.
+pub fn surface_places(body: &SoftBody, x: &[DVec3]) -> Vec<DVec3> {
+    vertices(body).0.iter().map(|v| v.sum(x)).collect()
+}
+
 /// The superelement's coordinates per reduced coordinate and servo target.
 fn motion(
     reduction: &Reduction<'_>,
@@ -160,7 +168,7 @@ fn vertices(body: &SoftBody) -> (Vec<Vertex>, Vec<[u32; 3]>) {
         };
         return (s.vertices().iter().map(vertex).collect(), s.faces().iter().map(face).collect());
     }
-    let faces = boundary(mesh);
+    let faces = mesh.boundary();
     let mut place = vec![u32::MAX; mesh.nodes().len()];
     let mut vertices = Vec::new();
     let mut of = |n: usize| {

@@ -21,12 +21,16 @@ mod finite;
 pub mod gltf;
 pub mod html;
 pub mod json;
+mod link_pose;
 mod mesh;
 mod table;
+mod text;
 mod trajectory;
 
 pub use csv::{Cell, CsvTable};
 pub use error::IoError;
 pub use file::write_atomically;
+pub use link_pose::LinkPose;
 pub use table::{Align, TextTable};
+pub use text::{Text, short};
 pub use trajectory::{Scalars, Trajectory, TrajectorySample};

@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drive {
     /// Coordinate, stiffness times weight, schedule.
-    pulls: Vec<(usize, f64, Schedule)>,
+    pub(crate) pulls: Vec<(usize, f64, Schedule)>,
 }
 
 impl Drive {

@@ -11,12 +11,14 @@ use forks_deform::{
     },
 };
 use forks_import::{ImportOptions, load_model};
+use forks_sim::scene::Schedule;
 
 use crate::{
     contact::{Contacts, Touching},
     drive::{Drag, Drive},
     error::{TissueError, invalid},
     merge::{Members, Springs, Tree},
+    pad::{self, Pad},
     spec::{SkeletonSpec, StepperSpec, TissueSpec},
     tissue,
 };
@@ -33,6 +35,8 @@ pub struct TissueScene {
     pub simulation: SoftSimulation,
     /// What may not have been meant.
     pub notes: Vec<String>,
+    /// Nodes that may be end effectors of a reduced model.
+    pub pads: Vec<Pad>,
     /// Nodes of each tissue, one after the other.
     pub(crate) parts: Vec<(String, usize)>,
     drive: Drive,
@@ -125,7 +129,8 @@ impl TissueScene {
             element: "the scene".into(),
             problem: e.to_string(),
         })?;
-        let (body, parts, damping, frictions) = bodies(&spec, &skeletons, folder, &mut notes)?;
+        let Bodies { body, parts, damping, frictions, pads } =
+            bodies(&spec, &skeletons, folder, &mut notes)?;
         let stepper = match spec.world.stepper {
             StepperSpec::Implicit => Stepper::LinearlyImplicit,
             StepperSpec::BackwardEuler => Stepper::BackwardEuler { tolerance: 1e-8 },
@@ -158,7 +163,7 @@ impl TissueScene {
             drags.push(Drag::new(d, &contacts.skin, &simulation, &element)?);
         }
         let totals = Totals::default();
-        Ok(Self { spec, simulation, notes, parts, drive, drags, contacts, totals, steps: 0 })
+        Ok(Self { spec, simulation, notes, pads, parts, drive, drags, contacts, totals, steps: 0 })
     }
 
     /// Makes a step.
@@ -275,6 +280,17 @@ impl TissueScene {
         own.min_by(|a, b| far(a).total_cmp(&far(b)))
     }
 
+    /// What the actions draw springs of joints to: the velocity coordinate, the force on it per
+    /// unit (N or N·m), the value over time.
+    pub fn pulls(&self) -> &[(usize, f64, Schedule)] {
+        &self.drive.pulls
+    }
+
+    /// Names and numbers of nodes of all tissues, one after the other in the simulation's body.
+    pub fn tissues(&self) -> &[(String, usize)] {
+        &self.parts
+    }
+
     /// The surface that is drawn and touches.
     pub(crate) fn skin(&self) -> &crate::skin::Skin {
         &self.contacts.skin
@@ -321,9 +337,18 @@ fn skeleton(
     Ok(Skeleton { name: s.name.clone(), mechanism, placement, members })
 }
 
-type Bodies = (SoftBody, Vec<(String, usize)>, f64, Vec<f64>);
+/// All tissue as one body.
+struct Bodies {
+    body: SoftBody,
+    /// Name and number of nodes of each.
+    parts: Vec<(String, usize)>,
+    /// Rate of dampers, 1/s.
+    damping: f64,
+    /// Coefficient of friction of each.
+    frictions: Vec<f64>,
+    pads: Vec<Pad>,
+}
 
-/// All tissue as one body, with the number of nodes, the rate of dampers, and the friction of each.
 fn bodies(
     spec: &TissueSpec,
     skeletons: &[Skeleton],
@@ -332,6 +357,7 @@ fn bodies(
 ) -> Result<Bodies, TissueError> {
     let ground = tissue::nothing()?;
     let (mut parts, mut names, mut frictions) = (Vec::new(), Vec::new(), Vec::new());
+    let mut pads = Vec::new();
     let mut damping = None;
     for (k, t) in spec.tissues.iter().enumerate() {
         let element = format!("tissue {}", k + 1);
@@ -347,7 +373,9 @@ fn bodies(
                 return Err(invalid(element, "needs the name of a mechanism: there are several"));
             }
         };
-        let body = tissue::body(t, on.map_or(&ground, |s| &s.mechanism), folder, &element)?;
+        let bones = on.map_or(&ground, |s| &s.mechanism);
+        let (body, groups) = tissue::body(t, bones, folder, &element)?;
+        pads.extend(pad::pads(spec, k, &body, &groups)?);
         notes.extend(body.mesh().notes().iter().map(|n| format!("{element}: {n}")));
         notes.extend(body.notes().iter().map(|n| format!("{element}: {n}")));
         if *damping.get_or_insert(t.damping.external) != t.damping.external {
@@ -367,7 +395,7 @@ fn bodies(
     }
     let body = SoftBody::joined(&parts)
         .map_err(|source| TissueError::Body { element: "tissue".into(), source })?;
-    Ok((body, names, damping.unwrap_or(0.0), frictions))
+    Ok(Bodies { body, parts: names, damping: damping.unwrap_or(0.0), frictions, pads })
 }
 
 /// Joints where the scene wants them, with the free nodes carried by the bones next to them.

@@ -38,6 +38,9 @@ pub struct TissueSpec {
     /// Points that are drawn along ways.
     #[serde(default, rename = "drag")]
     pub drags: Vec<DragSpec>,
+    /// Nodes whose mean motion may be an end effector of a reduced model.
+    #[serde(default, rename = "pad")]
+    pub pads: Vec<PadSpec>,
 }
 
 /// Time, gravity, scheme.
@@ -383,6 +386,32 @@ pub struct DragSpec {
     /// Until when, s; the last of the times if left out.
     #[serde(default)]
     pub until: Option<f64>,
+}
+
+/// Nodes whose mean motion may be an end effector of a reduced model: where tissue touches the
+/// world. Nothing of it is seen where the scene is stepped as it is.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct PadSpec {
+    /// Unique name.
+    pub name: String,
+    /// The tissue, from 1; the only one if left out.
+    #[serde(default)]
+    pub tissue: Option<usize>,
+    /// Which nodes: at least three that are not in a line.
+    pub on: PadNodes,
+}
+
+/// Nodes of a pad.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PadNodes {
+    /// By number.
+    Nodes(Vec<usize>),
+    /// A named group of the mesh file.
+    Group(String),
+    /// Those of the mesh's surface within a box: two opposite corners, in the frame of the mesh, m.
+    Box([[f64; 3]; 2]),
 }
 
 impl TissueSpec {

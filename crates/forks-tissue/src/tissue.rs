@@ -64,7 +64,7 @@ pub(crate) fn tetrahedra(
     spec: &BodySpec,
     folder: &Path,
     element: &str,
-) -> Result<(TetMesh, BTreeMap<String, Vec<usize>>), TissueError> {
+) -> Result<(TetMesh, Groups), TissueError> {
     let of_mesh = |source| TissueError::Mesh { element: element.into(), source };
     let (mesh, groups) = match &spec.mesh {
         MeshSpec::File { file } => {
@@ -117,13 +117,16 @@ pub(crate) fn surface(file: &str, folder: &Path, element: &str) -> Result<Mesh, 
     }
 }
 
-/// A body attached to its skeleton, which is in its own start pose.
+/// Named nodes of a mesh file.
+pub(crate) type Groups = BTreeMap<String, Vec<usize>>;
+
+/// A body attached to its skeleton, which is in its own start pose, and the groups of its mesh.
 pub(crate) fn body(
     spec: &BodySpec,
     skeleton: &Mechanism,
     folder: &Path,
     element: &str,
-) -> Result<SoftBody, TissueError> {
+) -> Result<(SoftBody, Groups), TissueError> {
     let of_body = |source| TissueError::Body { element: element.into(), source };
     let law = spec.material.law(element)?;
     let (mesh, groups) = tetrahedra(spec, folder, element)?;
@@ -144,7 +147,7 @@ pub(crate) fn body(
     if let Some(file) = &spec.surface {
         body = body.with_surface(&surface(file, folder, element)?).map_err(of_body)?;
     }
-    Ok(body)
+    Ok((body, groups))
 }
 
 /// Which nodes of a parametric mesh are in which bone of the skeleton that is made with it.
@@ -169,7 +172,7 @@ fn known(
 fn attachment(
     spec: &AttachSpec,
     mesh: &TetMesh,
-    groups: &BTreeMap<String, Vec<usize>>,
+    groups: &Groups,
     skeleton: &Mechanism,
     element: &str,
 ) -> Result<Attachment, TissueError> {
@@ -188,13 +191,7 @@ fn attachment(
         }
         AttachSpec::Groups(names) => {
             for (name, group) in names {
-                let nodes = groups.get(group).ok_or_else(|| {
-                    let known: Vec<&str> = groups.keys().map(String::as_str).collect();
-                    let known = known.join(", ");
-                    let problem = format!("names the group {group:?}; the mesh file has: {known}");
-                    invalid(element, problem)
-                })?;
-                lists.push((link(name)?, nodes.clone()));
+                lists.push((link(name)?, of_group(groups, group, element)?));
             }
         }
         AttachSpec::Boxes(boxes) => {
@@ -213,6 +210,19 @@ fn attachment(
         return Err(invalid(element, "attaches no node"));
     }
     Ok(Attachment::Nodes(lists))
+}
+
+/// Nodes of a named group.
+pub(crate) fn of_group(
+    groups: &Groups,
+    group: &str,
+    element: &str,
+) -> Result<Vec<usize>, TissueError> {
+    groups.get(group).cloned().ok_or_else(|| {
+        let known: Vec<&str> = groups.keys().map(String::as_str).collect();
+        let known = known.join(", ");
+        invalid(element, format!("names the group {group:?}; the mesh file has: {known}"))
+    })
 }
 
 /// Nothing but the ground.

@@ -1,27 +1,70 @@
 //! `tissue/finger`: a step of the soft finger reduced to its pad, its skin, and its reduction,
-//! against our own implicit step of skeleton and all nodes.
+//! against our own implicit step of skeleton and all nodes, and MuJoCo's of the nodes alone.
 
 use std::{hint::black_box, sync::Arc};
 
 use forks_condense::{
     SkinKind, TissuePose, condense,
     deform::{Commands, SoftOptions, SoftSimulation, Stepper as SoftStepper},
-    finger::SoftFinger,
+    finger::{BuiltFinger, SoftFinger},
     reduce::{Problem, ProblemOptions, ReduceOptions},
     skin,
     skins::SkinBuffer,
 };
 use forks_mechanism::lie::{Wrench, glam::DVec3};
 use forks_rom::{EffectorLoad, LoadFrame, State, Stepper, System as _};
+use serde::{Deserialize, Serialize};
 
 use super::{
     case::{Case, Context},
-    measure::time,
+    measure::{Timing, time},
+    peers::Peers,
 };
 use crate::words::said;
 
 /// Step, s.
 const STEP: f64 = 1e-3;
+
+/// The finger's tissue without its bones, as `mujoco_flex.py` takes it.
+#[derive(Serialize)]
+struct Task {
+    nodes: Vec<[f64; 3]>,
+    tetrahedra: Vec<Vec<usize>>,
+    pinned: Vec<usize>,
+    young: f64,
+    poisson: f64,
+    mass: f64,
+    dt: f64,
+    batch: f64,
+}
+
+/// What it answers.
+#[derive(Deserialize)]
+struct Answer {
+    timing: Timing,
+    settings: String,
+}
+
+fn ask(
+    name: &str,
+    peers: &Peers,
+    f: &BuiltFinger,
+    context: &Context<'_>,
+) -> Result<Answer, String> {
+    let (mesh, spec) = (f.body.mesh(), SoftFinger::default());
+    let nodes = mesh.nodes();
+    let task = Task {
+        nodes: nodes.iter().map(|x| x.to_array()).collect(),
+        tetrahedra: (0..mesh.element_count()).map(|e| mesh.element(e).to_vec()).collect(),
+        pinned: (0..nodes.len()).filter(|n| nodes[*n].x < 1e-9).collect(),
+        young: spec.young,
+        poisson: spec.poisson,
+        mass: f.body.masses().iter().sum(),
+        dt: STEP,
+        batch: context.batch,
+    };
+    peers.ask("mujoco_flex.py", &format!("{name}-mujoco"), &task)
+}
 
 /// `tissue/finger`.
 pub(super) fn finger(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
@@ -61,6 +104,17 @@ pub(super) fn finger(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Str
     let mut case = Case::new(name, m.links().len() - 1, 1, step, &settings);
     case.dt = Some(STEP);
     case.rival("forks-deform-implicit", whole, "linearly implicit, 304 nodes, 972 elements");
+    if let Some(peers) = &context.peers {
+        let answer = peers.as_ref().map_err(Clone::clone).and_then(|p| ask(name, p, &f, context));
+        match answer {
+            Ok(a) => {
+                case.rival("mujoco-discrete", a.timing, &a.settings);
+                let with_skin = step.ns + placed.ns;
+                case.figure("mujoco-discrete / step with all vertices", a.timing.ns / with_skin);
+            }
+            Err(e) => case.notes.push(format!("mujoco-discrete left out: {e}")),
+        }
+    }
     case.figure("nodes", f.body.mesh().nodes().len() as f64);
     case.figure("vertices of the skin", surface.len() as f64);
     case.figure("ns per vertex", placed.ns / surface.len() as f64);

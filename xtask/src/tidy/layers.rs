@@ -33,6 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-view", &["forks-direct", "forks-place", "forks-tissue"]),
     ("forks-flex", &["forks-deform", "forks-import"]),
     ("forks-tissue", &["forks-contact", "forks-deform", "forks-record"]),
+    ("forks-soft", &["forks-condense", "forks-tissue"]),
     ("forks-compare", &["forks-place"]),
     ("forks-direct", &["forks-control", "forks-mpc", "forks-record", "forks-reduce"]),
     ("forks-testkit", &["forks-mechanism"]),
@@ -71,6 +72,7 @@ const PUBLIC: &[&str] = &[
     "forks-record",
     "forks-sim",
     "forks-skin",
+    "forks-soft",
     "forks-tissue",
     "forks-view",
 ];

@@ -160,7 +160,7 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
         return k08::check(k, out);
     }
     if let Some(t) = &s.tissue_reduction {
-        return tissue_reduction::check(t, out);
+        return tissue_reduction::check(t, fixtures, out);
     }
     if let Some(d) = &s.deform {
         return deform::check(d, out);

@@ -29,8 +29,7 @@ use serde::Serialize;
 use super::{args::ControlArgs, state::norm, words::TaskWords};
 use crate::{
     error::CliError,
-    link_pose::LinkPose,
-    output::{self, Text, short},
+    output::{self, LinkPose, Text, short},
     progress::{Progress, seconds},
 };
 
@@ -485,9 +484,12 @@ impl Report {
 /// The model if a file has one; `None` for files of other kinds.
 pub(super) fn load(path: &Path) -> Result<Option<Model>, CliError> {
     use forks_rom::file::FileError;
-    match Model::load(path) {
-        Ok(model) => Ok(Some(model)),
-        Err(FileError::NotAReducedModel { .. } | FileError::Read { .. }) => Ok(None),
-        Err(e) => Err(crate::simulate_reduced::refused(path, e)),
+    use forks_soft::{LoadedModel, SoftModelError, condense::skins::SkinError};
+    match LoadedModel::load(path) {
+        Ok(loaded) => Ok(Some(loaded.model)),
+        Err(SoftModelError::Skin(SkinError::File(
+            FileError::NotAReducedModel { .. } | FileError::Read { .. },
+        ))) => Ok(None),
+        Err(e) => Err(crate::soft::unread(path, e)),
     }
 }

@@ -10,9 +10,8 @@ use super::{
     state::{Run, norm},
 };
 use crate::{
-    link_pose::LinkPose,
     mujoco::FreeJoints,
-    output::{Text, short},
+    output::{LinkPose, Text, short},
     released::released_note,
 };
 

@@ -8,8 +8,7 @@ use serde::Serialize;
 use super::tally::{Event, Statuses, Tally};
 use crate::{
     dynamics::EnergyEntry,
-    link_pose::LinkPose,
-    output::{Text, short},
+    output::{LinkPose, Text, short},
 };
 
 /// The answer; field names are part of the program's interface.

@@ -24,6 +24,7 @@ mod reduced;
 mod rounded_loops;
 mod scene;
 mod side;
+mod soft;
 mod solve;
 mod support;
 mod tissue;

@@ -4,7 +4,8 @@ use forks_condense::{
     CondenseError, MatrixMarket,
     deform::dynamics::mechanism::SuperelementError,
     reduce::{Problem, ProblemOptions, ReduceError},
-    superelement_from_json, superelement_from_matrices, superelement_to_json,
+    superelement_from_file, superelement_from_json, superelement_from_matrices,
+    superelement_to_json,
 };
 
 use crate::support::*;
@@ -80,32 +81,27 @@ fn a_spring_by_hand() {
     Problem::with_superelements(&f.mechanism, vec![zero], &["bone2"], &options).unwrap();
 }
 
-/// The finger's own matrices through Matrix Market: the same superelement.
-#[test]
-fn matrices_of_another_program() {
-    let f = small().build().unwrap();
+/// The finger's stiffness, mass and interface as another program would write them.
+fn matrix_files(f: &forks_condense::finger::BuiltFinger) -> [String; 3] {
     let x = f.body.mesh().nodes();
-    let c = at_rest(&f, &[], 4);
     let k = stiffness(&f.body, x);
     let n = k.rows();
-    let mut text = String::from("%%MatrixMarket matrix coordinate real symmetric\n% of a finger\n");
     let entries: Vec<String> = (0..n)
         .flat_map(|j| (j..n).map(move |i| (i, j)))
         .filter(|(i, j)| k[(*i, *j)] != 0.0)
         .map(|(i, j)| format!("{} {} {:?}", i + 1, j + 1, k[(i, j)]))
         .collect();
-    text += &format!("{n} {n} {}\n{}\n", entries.len(), entries.join("\n"));
-    let stiffness = MatrixMarket::parse(&text).unwrap();
+    let header = "%%MatrixMarket matrix coordinate real";
+    let stiffness = format!(
+        "{header} symmetric\n% a finger\n{n} {n} {}\n{}\n",
+        entries.len(),
+        entries.join("\n")
+    );
     let mass: Vec<String> = (0..n)
         .filter(|i| f.body.holder(i / 3).is_none())
         .map(|i| format!("{} {} {:?}", i + 1, i + 1, f.body.masses()[i / 3]))
         .collect();
-    let mass = format!(
-        "%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n{}\n",
-        mass.len(),
-        mass.join("\n")
-    );
-    let mass = MatrixMarket::parse(&mass).unwrap();
+    let mass = format!("{header} general\n{n} {n} {}\n{}\n", mass.len(), mass.join("\n"));
     let list: Vec<String> = (0..x.len())
         .filter_map(|i| {
             let link = f.body.holder(i)?;
@@ -113,7 +109,16 @@ fn matrices_of_another_program() {
             Some(format!("{name} {} {:?} {:?} {:?}", 3 * i + 1, x[i].x, x[i].y, x[i].z))
         })
         .collect();
-    let list = format!("# link dof x y z\n{}\n", list.join("\n"));
+    [stiffness, mass, format!("# link dof x y z\n{}\n", list.join("\n"))]
+}
+
+/// The finger's own matrices through Matrix Market: the same superelement, from files too.
+#[test]
+fn matrices_of_another_program() {
+    let f = small().build().unwrap();
+    let c = at_rest(&f, &[], 4);
+    let [k, m, list] = matrix_files(&f);
+    let (stiffness, mass) = (MatrixMarket::parse(&k).unwrap(), MatrixMarket::parse(&m).unwrap());
     let e =
         superelement_from_matrices("finger", &f.mechanism, &stiffness, &mass, &list, 4).unwrap();
     assert_eq!(e.frames, c.element.frames);
@@ -125,6 +130,34 @@ fn matrices_of_another_program() {
         };
         assert!((square(&e) / square(&c.element) - 1.0).abs() < 1e-8, "{k}");
     }
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    std::fs::write(file("K.mtx"), &k).unwrap();
+    std::fs::write(file("M.mtx"), &m).unwrap();
+    std::fs::write(file("nodes.txt"), &list).unwrap();
+    let names = "name = 'finger'\nstiffness = 'K.mtx'\nmass = 'M.mtx'\ninterface = 'nodes.txt'\n";
+    std::fs::write(file("finger.toml"), format!("{names}modes = 4\n")).unwrap();
+    assert_eq!(superelement_from_file(&file("finger.toml"), &f.mechanism).unwrap(), e);
+    let json = superelement_to_json(&e, &f.mechanism).unwrap();
+    std::fs::write(file("finger.json"), json).unwrap();
+    let read = superelement_from_file(&file("finger.json"), &f.mechanism).unwrap();
+    assert_eq!(read.stiffness, e.stiffness);
+    // What is wrong is said with the file that it is in.
+    let said = |at: &str| match superelement_from_file(&file(at), &f.mechanism) {
+        Err(e) => e.to_string(),
+        Ok(_) => panic!("{at} was taken"),
+    };
+    std::fs::write(file("M.mtx"), "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 x\n")
+        .unwrap();
+    let mass = said("finger.toml");
+    assert!(mass.contains("M.mtx: line 3: 'x'"), "{mass}");
+    std::fs::write(file("M.mtx"), &m).unwrap();
+    std::fs::write(file("nodes.txt"), "bone9 1 0 0 0\n").unwrap();
+    let link = said("finger.toml");
+    assert!(link.contains("nodes.txt: there is no link named 'bone9'"), "{link}");
+    std::fs::write(file("finger.toml"), "name = 'finger'\n").unwrap();
+    assert!(said("finger.toml").contains("stiffness"));
+    assert!(said("missing.json").contains("missing.json"));
 }
 
 #[test]

@@ -2,7 +2,11 @@
 
 use forks_condense::{
     CondenseError, Patch, TissuePose, condense,
-    deform::dynamics::mechanism::{Joint, JointKind, Link, LinkId, MechanismBuilder, lie::Pose},
+    deform::dynamics::mechanism::{
+        Joint, JointKind, Link, LinkId, MechanismBuilder,
+        lie::{Pose, glam::DVec3},
+        linalg::Matrix,
+    },
     finger::SoftFinger,
     reduce::{Problem, ProblemOptions, ReduceOptions},
 };
@@ -116,7 +120,6 @@ fn loops_and_tissue_close_together() {
     let f = spec.build().unwrap();
     let mut b = MechanismBuilder::from_mechanism(&f.mechanism);
     let stay = b.add_link(Link::new("stay"));
-    let at = Pose::from_translation([0.09, 0.0, 0.02].into());
     let origin = Pose::from_translation([0.0, 0.0, 0.02].into());
     b.add_joint(
         Joint::new("foot", JointKind::Spherical, LinkId::WORLD, stay)
@@ -139,39 +142,17 @@ fn loops_and_tissue_close_together() {
         Problem::with_superelements(&m, vec![c.element.clone()], &["pad"], &options).unwrap();
     let response = problem.response(problem.at_rest()).unwrap();
     // Direct: the same K with the stay's coordinates, the loop's three equations by Lagrange.
-    let _ = at;
-    let g = motions(&f);
-    let k = whole_stiffness(&f, spec.joints);
-    let n = k.rows();
-    let poses = m.link_poses(&q);
-    use forks_condense::deform::dynamics::mechanism::{
-        lie::glam::DVec3,
-        linalg::{Matrix, dense},
-    };
+    let (chain, poses) = (whole(&f, spec.joints), m.link_poses(&q));
+    let n = chain.stiffness.rows();
     let head = DVec3::new(0.09, 0.0, 0.02);
-    let mut kkt = Matrix::zeros(n + 6, n + 6);
-    for i in 0..n {
-        for j in 0..n {
-            kkt[(i, j)] = k[(i, j)];
-        }
-    }
-    for i in 0..3 {
-        kkt[(n + i, n + i)] = 0.01;
-        for j in 0..3 {
-            let own = -DVec3::AXES[j].cross(head - origin.translation)[i];
-            kkt[(n + 3 + i, n + j)] = own;
-            kkt[(n + j, n + 3 + i)] = own;
-            for bone in 0..3 {
-                let u = DVec3::AXES[j].cross(head - poses[bone + 1].translation)[i];
-                kkt[(n + 3 + i, 3 * bone + j)] = u;
-                kkt[(3 * bone + j, n + 3 + i)] = u;
-            }
-        }
-    }
-    let rows = patch_rows(&f.pad, f.body.mesh().nodes()).mul(&g);
-    let right = Matrix::from_fn(n + 6, 6, |i, j| if i < n { rows[(j, i)] } else { 0.0 });
-    let y = dense::lu_solve(&kkt, &right);
-    let direct = rows.mul(&y.block(0, 0, n, 6));
+    let tie = Matrix::from_fn(3, n + 3, |i, j| match j {
+        j if j < 9 => DVec3::AXES[j % 3].cross(head - poses[j / 3 + 1].translation)[i],
+        j if j >= n => -DVec3::AXES[j - n].cross(head - origin.translation)[i],
+        _ => 0.0,
+    });
+    let stay = Matrix::from_fn(3, 3, |i, j| if i == j { 0.01 } else { 0.0 });
+    let rows = patch_rows(&f.pad, f.body.mesh().nodes());
+    let direct = chain.tied_compliance(&rows, &stay, &tie);
     assert!(difference(&response.compliance, &direct) < 1e-10);
 }
 

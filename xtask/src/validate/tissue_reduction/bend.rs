@@ -53,7 +53,7 @@ pub(super) fn check(out: &mut Recorder) -> Result<(), String> {
         };
         let eta = model.solve_static(&[load], &[]).map_err(said)?.coordinates;
         let per_eta = response.mul(&reduction.linear.basis.dual.mul(&reduction.linear.hessian));
-        let u = direct.motions.mul(&per_eta).mul_vec(&eta);
+        let u = direct.0.motions.mul(&per_eta).mul_vec(&eta);
         let worst_of = |places: &[(usize, DVec3)]| {
             places.iter().map(|(n, p)| p.distance(full[*n])).fold(0.0, f64::max) / moved
         };

@@ -1,13 +1,19 @@
 //! Compliance: sweep = direct solution; limits of soft and of hard tissue; slopes of the skin.
 
 use forks_condense::{
-    SkinKind,
+    SkinKind, TissuePose, condense,
+    deform::{Attachment, Curvature, SoftBody},
     finger::SoftFinger,
     reduce::{Problem, ProblemOptions, ReduceOptions},
     skin,
     skins::{SkinBuffer, rom::State},
 };
-use forks_mechanism::linalg::Matrix;
+use forks_mechanism::{
+    Joint, JointKind, Link, LinkId, MechanismBuilder,
+    lie::{Pose, glam::DVec3},
+    linalg::Matrix,
+};
+use forks_testkit::soft_chain::SoftChain;
 
 use super::direct::{Direct, condensed, difference, patch_rows, problem};
 use crate::{
@@ -30,8 +36,107 @@ pub(super) fn check(out: &mut Recorder) -> Result<(), String> {
         let direct = Direct::new(&f, spec.joints).compliance(&rows)?;
         out.at_most(&format!("C, sweep = direct, {name}"), difference(&found, &direct), 1e-10);
     }
+    several(out)?;
+    loops(out)?;
+    no_bones(out)?;
     limits(out)?;
     slopes(out)
+}
+
+/// Two superelements of half the stiffness each, one of them with the pad.
+fn several(out: &mut Recorder) -> Result<(), String> {
+    let spec = SoftFinger { cells: [9, 3, 3], ..SoftFinger::default() };
+    let f = spec.build().map_err(said)?;
+    let mut first = condensed(&f, 0)?.element;
+    first.stiffness = Matrix::from_fn(first.stiffness.rows(), first.stiffness.rows(), |i, j| {
+        0.5 * first.stiffness[(i, j)]
+    });
+    let n = first.stiffness.rows();
+    let mut second = first.clone();
+    second.name = "second".into();
+    second.outputs.clear();
+    second.forces.truncate(second.frames.len());
+    (second.output_map, second.output_compliance) = (Matrix::default(), Matrix::default());
+    second.mass = second.mass.block(0, 0, n, n);
+    let options = ProblemOptions::default();
+    let both = vec![first, second];
+    let problem = Problem::with_superelements(&f.mechanism, both, &["pad"], &options);
+    let problem = problem.map_err(said)?;
+    let found = problem.response(problem.at_rest()).map_err(said)?.compliance;
+    let rows = patch_rows(&f.pad, f.body.mesh().nodes());
+    let direct = Direct::new(&f, spec.joints).compliance(&rows)?;
+    out.at_most("C, sweep = direct, two tissues", difference(&found, &direct), 1e-10);
+    Ok(())
+}
+
+/// The tip is held by a stay that closes a loop.
+fn loops(out: &mut Recorder) -> Result<(), String> {
+    const STAY: f64 = 0.01;
+    let spec = SoftFinger { cells: [9, 3, 3], ..SoftFinger::default() };
+    let f = spec.build().map_err(said)?;
+    let (foot, head) = (DVec3::new(0.0, 0.0, 0.02), DVec3::new(0.09, 0.0, 0.02));
+    let mut b = MechanismBuilder::from_mechanism(&f.mechanism);
+    let stay = b.add_link(Link::new("stay"));
+    let at = Pose::from_translation;
+    b.add_joint(
+        Joint::new("foot", JointKind::Spherical, LinkId::WORLD, stay)
+            .at(at(foot))
+            .with_stiffness(STAY),
+    );
+    let tip = f.mechanism.find_link("bone2").ok_or("no third bone")?;
+    let poses = f.mechanism.link_poses(&f.mechanism.start_positions());
+    b.add_joint(
+        Joint::new("head", JointKind::Spherical, stay, tip)
+            .at(at(head - foot))
+            .child_at(at(head - poses[tip.index()].translation)),
+    );
+    let m = b.build().map_err(said)?;
+    let q = m.start_positions();
+    let tissue = TissuePose { q: &q, x: f.body.mesh().nodes(), patch_wrenches: &[] };
+    let pad = std::slice::from_ref(&f.pad);
+    let c = condense("finger", &f.body, &m, &tissue, pad, 0).map_err(said)?;
+    let options = ProblemOptions::default();
+    let problem = Problem::with_superelements(&m, vec![c.element], &["pad"], &options);
+    let problem = problem.map_err(said)?;
+    let found = problem.response(problem.at_rest()).map_err(said)?.compliance;
+    let chain = Direct::new(&f, spec.joints).0;
+    let n = chain.stiffness.rows();
+    let tie = Matrix::from_fn(3, n + 3, |i, j| match j {
+        j if j < 9 => DVec3::AXES[j % 3].cross(head - poses[j / 3 + 1].translation)[i],
+        j if j >= n => -DVec3::AXES[j - n].cross(head - foot)[i],
+        _ => 0.0,
+    });
+    let own = Matrix::from_fn(3, 3, |i, j| if i == j { STAY } else { 0.0 });
+    let rows = patch_rows(&f.pad, f.body.mesh().nodes());
+    let direct = chain.tied_compliance(&rows, &own, &tie);
+    out.at_most("C, sweep = direct, a loop", difference(&found, &direct), 1e-10);
+    Ok(())
+}
+
+/// Tissue on the ground alone: nothing but C₀.
+fn no_bones(out: &mut Recorder) -> Result<(), String> {
+    let spec = SoftFinger { cells: [9, 3, 3], ..SoftFinger::default() };
+    let f = spec.build().map_err(said)?;
+    let (mesh, x) = (f.body.mesh().clone(), f.body.mesh().nodes());
+    let ground = MechanismBuilder::new("ground").build().map_err(said)?;
+    let held: Vec<usize> = (0..x.len()).filter(|n| x[*n].x < 1e-9).collect();
+    let how = Attachment::Nodes(vec![(LinkId::WORLD, held)]);
+    let body = SoftBody::new(mesh, *f.body.elastic().material())
+        .and_then(|b| b.attached(&ground, &how))
+        .map_err(said)?;
+    let at = TissuePose { q: &[], x, patch_wrenches: &[] };
+    let pad = std::slice::from_ref(&f.pad);
+    let c = condense("bar", &body, &ground, &at, pad, 0).map_err(said)?;
+    let options = ProblemOptions::default();
+    let problem = Problem::with_superelements(&ground, vec![c.element], &["pad"], &options);
+    let problem = problem.map_err(said)?;
+    let found = problem.response(problem.at_rest()).map_err(said)?.compliance;
+    let mut k = body.elastic().matrix();
+    body.elastic().stiffness(x, Curvature::Exact, &mut k);
+    let chain = SoftChain::new(&ground, x, |n| body.holder(n), &k.to_dense(), 0.0);
+    let direct = chain.compliance(&patch_rows(&f.pad, x)).ok_or("the bar is not stable")?;
+    out.at_most("C, sweep = direct, no bones", difference(&found, &direct), 1e-10);
+    Ok(())
 }
 
 fn tip(young: f64) -> Result<Matrix, String> {
@@ -103,7 +208,7 @@ fn linear_places(
     // Wrenches on the pad per coordinate: (S U) 𝓗.
     let linear = &reduction.linear;
     let per_eta = response.mul(&linear.basis.dual.mul(&linear.hessian));
-    let u = direct.motions.mul(&per_eta);
+    let u = direct.0.motions.mul(&per_eta);
     let nodes: Vec<usize> = rest
         .iter()
         .map(|p| x.iter().position(|x| x == p).ok_or("a vertex that is no node"))

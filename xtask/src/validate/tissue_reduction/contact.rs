@@ -48,7 +48,7 @@ pub(super) fn check(out: &mut Recorder) -> Result<(), String> {
         let wrench = [0.0, 0.002, -0.05, 1e-4, 2e-4, 0.0];
         let pushed = Matrix::from_fn(6, 1, |i, _| wrench[i]);
         let rows = patch_rows(&f.pad, x);
-        let cross = node_rows(nodes, x.len()).mul(&direct.motions).mul(&direct.response(&rows)?);
+        let cross = node_rows(nodes, x.len()).mul(&direct.0.motions).mul(&direct.response(&rows)?);
         let free = cross.mul(&pushed);
         // A plane that the pad would sink into, tilted along the finger.
         let sink = (0..nodes.len()).map(|v| -free[(3 * v + 2, 0)]).fold(0.0, f64::max);

@@ -2,11 +2,14 @@
 //! equilibria, contact of the whole, and limits.
 
 mod bend;
+mod blends;
 mod compliance;
 mod contact;
 mod direct;
 mod loaded;
 mod vibration;
+
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -21,10 +24,15 @@ pub(crate) struct TissueReduction {
 }
 
 /// All lines.
-pub(crate) fn check(t: &TissueReduction, out: &mut Recorder) -> Result<(), String> {
+pub(crate) fn check(
+    t: &TissueReduction,
+    fixtures: &Path,
+    out: &mut Recorder,
+) -> Result<(), String> {
     compliance::check(out)?;
     bend::check(out)?;
     vibration::check(out)?;
     contact::check(out)?;
-    loaded::check(t.loaded, out)
+    loaded::check(t.loaded, out)?;
+    blends::check(fixtures, out)
 }

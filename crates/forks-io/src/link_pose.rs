@@ -1,21 +1,24 @@
 //! Poses of links in answers.
 
-use forks_io::{Align, TextTable};
-use forks_mechanism::lie::{Pose, so3::wxyz_from_quaternion};
+use forks_lie::{Pose, so3::wxyz_from_quaternion};
 use serde::Serialize;
 
-use crate::output::short;
+use crate::{Align, TextTable, short};
 
 /// A link's pose in the world.
-#[derive(Debug, Serialize)]
-pub(crate) struct LinkPose {
-    pub(crate) name: String,
-    pub(crate) position: [f64; 3],
-    pub(crate) quaternion_wxyz: [f64; 4],
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkPose {
+    /// Its name.
+    pub name: String,
+    /// Where it is, m.
+    pub position: [f64; 3],
+    /// How it is turned, a unit quaternion.
+    pub quaternion_wxyz: [f64; 4],
 }
 
 impl LinkPose {
-    pub(crate) fn new(name: &str, pose: &Pose) -> Self {
+    /// Of a pose.
+    pub fn new(name: &str, pose: &Pose) -> Self {
         Self {
             name: name.into(),
             position: pose.translation.to_array(),
@@ -24,7 +27,7 @@ impl LinkPose {
     }
 
     /// Positions for people.
-    pub(crate) fn table(title: &str, links: &[Self]) -> TextTable {
+    pub fn table(title: &str, links: &[Self]) -> TextTable {
         let mut table = TextTable::new()
             .column(title, Align::Left)
             .columns(["x (m)", "y (m)", "z (m)"], Align::Right);

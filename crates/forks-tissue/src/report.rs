@@ -1,21 +1,18 @@
 //! The answer of `forks simulate SCENE.toml` for scenes with tissue.
 
-use forks_mechanism::lie::glam::DVec3;
-use forks_tissue::{TissueScene, deform::SoftEnergy};
+use forks_deform::{SoftEnergy, dynamics::mechanism::lie::glam::DVec3};
+use forks_io::{LinkPose, Text, short};
 use serde::Serialize;
 
-use crate::{
-    link_pose::LinkPose,
-    output::{Text, short},
-};
+use crate::TissueScene;
 
 /// The answer; field names are part of the program's interface.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub struct Report {
     scene: String,
     status: &'static str,
     /// One sentence where the run did not end as it should.
-    pub(super) message: Option<String>,
+    pub message: Option<String>,
     steps: u64,
     /// Parts of steps: more than there are steps where some were divided.
     parts: u64,
@@ -68,7 +65,9 @@ impl Energy {
 }
 
 impl Report {
-    pub(super) fn new(
+    /// Of a run from the start, with its energy and momentum there, to where it stopped, perhaps
+    /// before its end; `elapsed` of the clock, s.
+    pub fn new(
         scene: &mut TissueScene,
         (start, momentum): (SoftEnergy, (DVec3, DVec3)),
         samples: usize,
@@ -116,7 +115,7 @@ impl Report {
     }
 
     /// For people.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut out = Text::new(27);
         out.line("scene", &self.scene);
         out.line("status", self.status);

@@ -1,9 +1,6 @@
 //! `forks tissue SCENE.toml`: what the tissue of a scene is worth. `forks simulate SCENE.toml` of
 //! scenes with tissue: steps, a recording, a report.
 
-mod report;
-mod worth;
-
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -12,8 +9,8 @@ use std::{
 };
 
 use clap::Args;
-use forks_io::{IoError, gltf, html, json};
-use forks_tissue::{Quality, Recording, TissueError, TissueScene, spec::TissueSpec};
+use forks_io::{IoError, animation::Animation, gltf, html, json};
+use forks_tissue::{Quality, Recording, Report, TissueError, TissueScene, spec::TissueSpec};
 
 use crate::{
     error::CliError,
@@ -22,7 +19,6 @@ use crate::{
     scene::{Format, csv},
     simulate_args::SimulateArgs,
 };
-use report::Report;
 
 /// Arguments of `forks tissue`.
 #[derive(Debug, Args)]
@@ -73,13 +69,13 @@ pub(crate) fn run(args: &TissueArgs) -> Result<ExitCode, CliError> {
         };
         forks_io::write_atomically(path, text.as_bytes())?;
     }
-    output::print(&Quality::new(&mut scene), args.json, worth::text)
+    output::print(&Quality::new(&mut scene), args.json, Quality::text)
 }
 
 /// Runs a scene with tissue.
 pub(crate) fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, CliError> {
     if args.scene.full || args.scene.mjcf.is_some() {
-        let problem = "has tissue, which --full and --mjcf do not know".to_owned();
+        let problem = "has tissue, which --mjcf and, without --pads, --full do not know".to_owned();
         return Err(of(path)(TissueError::Invalid { element: "the scene".into(), problem }));
     }
     let format = |path: &PathBuf| match Format::of(path) {
@@ -111,7 +107,7 @@ pub(crate) fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, Cli
     }
     if let Some(recording) = &recording {
         for (format, file) in &outputs {
-            save(recording, *format, file)?;
+            save(recording.animation(), *format, file)?;
         }
     }
     let frames = recording.map_or(0, |r| r.animation().frames.len());
@@ -121,8 +117,7 @@ pub(crate) fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, Cli
     Ok(if report.message.is_none() { code } else { ExitCode::FAILURE })
 }
 
-fn save(recording: &Recording, format: Format, path: &Path) -> Result<(), IoError> {
-    let animation = recording.animation();
+pub(crate) fn save(animation: &Animation, format: Format, path: &Path) -> Result<(), IoError> {
     match format {
         Format::Csv => csv(animation)?.save(path),
         Format::Json => json::save(path, animation),
