@@ -90,7 +90,7 @@ fn source(args: &ViewArgs) -> Result<Source, CliError> {
         return Ok(Source::Scene(Box::new(scene::load(path, fidelity, |_| {})?)));
     }
     if is_binary(path) {
-        let model = soft::load(path)?.model;
+        let model = soft::load(path)?;
         let title = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         return Ok(Source::Reduced { title, model: Box::new(model) });
     }

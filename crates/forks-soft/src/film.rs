@@ -189,6 +189,11 @@ impl Film {
         Ok(())
     }
 
+    /// Takes the last frame out, where only the present is of use.
+    pub fn take_frame(&mut self) -> Option<AnimationFrame> {
+        self.animation.frames.pop()
+    }
+
     /// What there is so far.
     pub fn animation(&self) -> &Animation {
         &self.animation

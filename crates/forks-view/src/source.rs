@@ -2,22 +2,21 @@
 
 use std::{fmt, sync::Arc};
 
-use forks_blend::Model;
 use forks_direct::Direct;
 use forks_mechanism::Mechanism;
-use forks_tissue::TissueScene;
+use forks_soft::{LoadedModel, tissue::TissueScene};
 
 /// What is shown.
 #[derive(Debug)]
 pub enum Source {
     /// A mechanism with all its joints.
     Mechanism(Box<MechanismSource>),
-    /// A reduced model or a blend.
+    /// A reduced model or a blend, perhaps with skins.
     Reduced {
         /// What it is called.
         title: String,
         /// The model.
-        model: Box<Model>,
+        model: Box<LoadedModel>,
     },
     /// A world in contact, with what drives its mechanisms.
     Scene(Box<Direct>),

@@ -30,7 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-import", &["forks-io", "forks-mechanism", "forks-mesh"]),
     ("forks-io", &["forks-geometry"]),
     ("forks-record", &["forks-import", "forks-sim"]),
-    ("forks-view", &["forks-direct", "forks-place", "forks-tissue"]),
+    ("forks-view", &["forks-direct", "forks-place", "forks-soft"]),
     ("forks-flex", &["forks-deform", "forks-import"]),
     ("forks-tissue", &["forks-contact", "forks-deform", "forks-record"]),
     ("forks-soft", &["forks-condense", "forks-tissue"]),

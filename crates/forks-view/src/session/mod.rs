@@ -27,7 +27,7 @@ use crate::{
     hub::Hub,
     page,
     source::{Awaited, MechanismSource, Source},
-    subject::{Aim, Full, Scenery, Soft, Subject, reduced, skeleton},
+    subject::{Aim, Full, Scenery, Soft, Subject, look, reduced},
 };
 use grip::Grip;
 use hand::Hand;
@@ -142,12 +142,8 @@ fn show(
             session.serve(commands, ready);
         }
         Source::Reduced { title, model: m } => {
-            let data = match &*m {
-                forks_blend::Model::Reduced(m) => m.data(),
-                forks_blend::Model::Blended(m) => m.data().samples[0].model.data(),
-            };
-            let picture = skeleton(&title, data);
-            let subject = reduced(*m, picture, options.step).map_err(|e| model(&e))?;
+            let look = look(&title, &m).map_err(|e| model(&e))?;
+            let subject = reduced(m.model, look, options.step).map_err(|e| model(&e))?;
             let mut session = Session::new(vec![subject], None, hub, options)?;
             session.give_keys([]);
             session.serve(commands, ready);

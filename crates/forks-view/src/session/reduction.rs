@@ -11,7 +11,7 @@ use super::{
     timeline::Timeline,
     work::{Made, Work, start},
 };
-use crate::subject::{Blended, Subject, reduced};
+use crate::subject::{Blended, Look, Subject, reduced};
 
 /// What a model beside the mechanism is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl<'m> Session<'m> {
         let step = self.all[0].step_length();
         let bytes = model.to_bytes();
         let model = forks_blend::Model::Reduced(model);
-        let subject = reduced(model, self.all[0].picture().clone(), step);
+        let subject = reduced(model, Look::Picture(self.all[0].picture().clone()), step);
         let subject = subject.map_err(|e: forks_rom::ModelError| e.to_string())?;
         let effectors = bodies.to_vec();
         let twin = Twin { kind: Kind::Reduced, effectors, said, problem, blend: None };

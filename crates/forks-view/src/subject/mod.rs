@@ -13,7 +13,7 @@ use forks_mechanism::lie::{Pose, glam::DVec3};
 use serde::Serialize;
 
 pub(crate) use full::Full;
-pub(crate) use reduced::{Blended, reduced, skeleton};
+pub(crate) use reduced::{Blended, Look, look, reduced};
 pub(crate) use scene::Scenery;
 pub(crate) use soft::Soft;
 

@@ -5,21 +5,40 @@ use std::sync::Arc;
 use forks_blend::{
     BlendedModel, BlendedStepper, Crossfade, FloatingBlend, FloatingBlendStepper, LinkBlend, Model,
 };
-use forks_io::animation::{Animation, AnimationFrame, Body, End, Segment, Series, VisualShape};
-use forks_mechanism::{
-    Geometry,
-    lie::{Pose, Twist, Wrench, glam::DVec3},
-};
+use forks_io::animation::{Animation, AnimationFrame, Series};
+use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
 use forks_rom::{
     BaseCoupling, EffectorLoad, FloatingModel, FloatingStepper, LoadFrame, ModelError, PoseBuffer,
     StepStatus, Stepper, System,
-    data::{LinkRest, ModelData},
 };
+use forks_soft::{Film, LoadedModel, Moment, Skins, SoftModelError};
 
 use super::{Push, REACH, Servo, Subject};
 
-/// Radius of a link's knob, and of a bar, over the model's size.
-const KNOB: [f64; 2] = [0.02, 0.008];
+/// What a model looks like.
+pub(crate) enum Look {
+    /// As its mechanism does: the links are the bodies, in their order.
+    Picture(Animation),
+    /// By what the model itself knows: links, joints, skins.
+    Film(Box<Film>),
+}
+
+/// What a model of a file looks like.
+pub(crate) fn look(title: &str, model: &LoadedModel) -> Result<Look, SoftModelError> {
+    let data = match &model.model {
+        Model::Reduced(m) => m.data(),
+        Model::Blended(m) => m.data().samples[0].model.data(),
+    };
+    // The ground is the first link and no body.
+    let shown: Vec<usize> = (1..data.links.len()).filter(|l| !data.links[*l].auxiliary).collect();
+    let film = Film::new(title, data, &shown);
+    let film = match (&model.skins, &model.model) {
+        (Skins::One(skins), Model::Reduced(m)) => film.with_skins(m, skins.clone())?,
+        (Skins::Blend(blend), _) => film.with_blend((**blend).clone()),
+        _ => film,
+    };
+    Ok(Look::Film(Box::new(film)))
+}
 
 /// A model in motion.
 #[derive(Clone)]
@@ -35,62 +54,42 @@ pub(crate) struct Reduced<S: System> {
     servos: Vec<Servo>,
     targets: Vec<f64>,
     picture: Animation,
+    film: Option<Box<Film>>,
+    coordinates: Vec<f64>,
+    /// Of skins, where they were drawn last: bodies behind the links.
+    middles: Vec<Pose>,
     steps: u64,
 }
 
-/// A model of any kind as a subject; `picture` has its links as bodies, in their order.
+/// A model of any kind as a subject.
 pub(crate) fn reduced<'m>(
     model: Model,
-    picture: Animation,
+    look: Look,
     step: f64,
 ) -> Result<Box<dyn Subject<'m> + 'm>, ModelError> {
     let floats = |m: &BlendedModel| m.data().samples.iter().any(|s| s.model.data().base.is_some());
     Ok(match model {
         Model::Reduced(model) if model.data().base.is_some() => {
             let model = Arc::new(FloatingModel::new(Arc::new(model), BaseCoupling::default())?);
-            Box::new(Reduced::new(FloatingStepper::new(model, step)?, picture))
+            Box::new(Reduced::new(FloatingStepper::new(model, step)?, look))
         }
-        Model::Reduced(model) => {
-            Box::new(Reduced::new(Stepper::new(Arc::new(model), step)?, picture))
-        }
+        Model::Reduced(model) => Box::new(Reduced::new(Stepper::new(Arc::new(model), step)?, look)),
         Model::Blended(model) if floats(&model) => {
             let model = Arc::new(FloatingBlend::new(Arc::new(model))?);
-            Box::new(Reduced::new(FloatingBlendStepper::new(model, step)?, picture))
+            Box::new(Reduced::new(FloatingBlendStepper::new(model, step)?, look))
         }
         Model::Blended(model) => {
-            Box::new(Reduced::new(BlendedStepper::new(Arc::new(model), step)?, picture))
+            Box::new(Reduced::new(BlendedStepper::new(Arc::new(model), step)?, look))
         }
     })
 }
 
-/// Links as knobs with bars to their joints: what a model by itself knows of its mechanism.
-pub(crate) fn skeleton(title: &str, data: &ModelData) -> Animation {
-    let mut picture = Animation::new(title);
-    let shown = |l: &&LinkRest| !l.auxiliary;
-    let [knob, bar] = KNOB.map(|k| k * data.radius);
-    // The ground is the first link and no body.
-    let links: Vec<usize> = (1..data.links.len()).filter(|l| shown(&&data.links[*l])).collect();
-    let body_of = |link: usize| links.iter().position(|l| *l == link);
-    for l in &links {
-        let shape = VisualShape::new(Geometry::Sphere { radius: knob });
-        picture.bodies.push(Body::new(data.links[*l].name.clone(), [shape]));
-    }
-    for j in &data.joints {
-        for (link, at) in [
-            (j.outer, if j.reversed { j.parent_from_joint } else { j.child_from_joint }),
-            (j.inner, if j.reversed { j.child_from_joint } else { j.parent_from_joint }),
-        ] {
-            if let Some(body) = body_of(link).filter(|_| at.translation != DVec3::ZERO) {
-                let ends = [End::origin(body), End::of(body, at.translation)];
-                picture.segments.push(Segment::new(ends[0], ends[1]).thick(bar));
-            }
-        }
-    }
-    picture
-}
-
 impl<S: System> Reduced<S> {
-    fn new(system: S, mut picture: Animation) -> Self {
+    fn new(system: S, look: Look) -> Self {
+        let (mut picture, film) = match look {
+            Look::Picture(picture) => (picture, None),
+            Look::Film(film) => (film.animation().clone(), Some(film)),
+        };
         let (state, work, buffer) = (system.state(), system.workspace(), system.pose_buffer());
         let data = system.data();
         let effector = |l: &usize| data.effectors.iter().position(|e| e.link == *l);
@@ -112,10 +111,36 @@ impl<S: System> Reduced<S> {
             servos,
             targets,
             picture,
+            film,
+            coordinates: Vec::new(),
+            middles: Vec::new(),
             steps: 0,
         };
         out.read();
+        let _ = out.draw_skins();
         out
+    }
+
+    /// The frame of the film now: links, then skins.
+    fn draw_skins(&mut self) -> Option<AnimationFrame> {
+        let Self { system, state, film, coordinates, poses, targets, .. } = self;
+        let film = film.as_mut()?;
+        coordinates.resize(system.coordinate_count(), 0.0);
+        system.coordinates(state, coordinates);
+        let now = Moment {
+            time: self.steps as f64 * system.step_size(),
+            poses,
+            coordinates,
+            targets,
+            energies: [0.0; 3],
+            forces: &[],
+        };
+        // Skins were made for this model: its coordinates are theirs.
+        film.push(&now).ok()?;
+        let frame = film.take_frame()?;
+        self.middles.clear();
+        self.middles.extend_from_slice(&frame.world_from_body[self.poses.len()..]);
+        Some(frame)
     }
 
     fn read(&mut self) {
@@ -171,11 +196,29 @@ impl<'m, S: System + 'm> Subject<'m> for Reduced<S> {
     }
 
     fn feels(&self, body: usize) -> bool {
-        self.effectors.get(body).copied().flatten().is_some()
+        let skin = (self.poses.len()..self.picture.bodies.len()).contains(&body);
+        skin || self.effectors.get(body).copied().flatten().is_some()
     }
 
     fn pose(&self, body: usize) -> Pose {
-        self.poses[body]
+        let skin = body.checked_sub(self.poses.len()).and_then(|k| self.middles.get(k));
+        skin.or(self.poses.get(body)).copied().unwrap_or(Pose::IDENTITY)
+    }
+
+    /// Of a skin the nearest effector.
+    fn hold(&self, body: usize, point: DVec3) -> (usize, DVec3) {
+        if body < self.poses.len() {
+            return (body, point);
+        }
+        let place = self.pose(body).transform_point(point);
+        let far = |b: &usize| self.poses[*b].translation.distance_squared(place);
+        let near = (0..self.poses.len())
+            .filter(|b| self.effectors[*b].is_some())
+            .min_by(|a, b| far(a).total_cmp(&far(b)));
+        match near {
+            Some(b) => (b, self.poses[b].inverse().transform_point(place)),
+            None => (body, point),
+        }
     }
 
     fn frame(&mut self) -> AnimationFrame {
@@ -183,7 +226,8 @@ impl<'m, S: System + 'm> Subject<'m> for Reduced<S> {
             self.system.kinetic_energy(&self.state, &self.work),
             self.system.elastic_energy(&self.state, &self.work),
         ];
-        AnimationFrame::new(self.time(), self.poses.iter().copied()).values(values)
+        let links = AnimationFrame::new(self.time(), self.poses.iter().copied());
+        self.draw_skins().unwrap_or(links).values(values)
     }
 
     fn servos(&self) -> &[Servo] {
@@ -228,7 +272,8 @@ impl Blended {
         picture: Animation,
         step: f64,
     ) -> Result<Self, ModelError> {
-        let mut inner = Reduced::new(BlendedStepper::new(model.clone(), step)?, picture);
+        let mut inner =
+            Reduced::new(BlendedStepper::new(model.clone(), step)?, Look::Picture(picture));
         let still = vec![Twist::ZERO; poses.len()];
         if let Ok((x, _, _)) = model.coordinates_of(poses, &still) {
             inner.state.set(&x, &vec![0.0; x.len()])?;

@@ -2,7 +2,7 @@
 
 use forks_io::animation::{Animation, AnimationFrame};
 use forks_mechanism::lie::{Pose, glam::DVec3};
-use forks_tissue::{Recording, TissueScene};
+use forks_soft::tissue::{Recording, TissueScene};
 
 use super::{Push, Servo, Subject};
 
