@@ -97,9 +97,9 @@ def page_of(browser, url):
 
 def models():
     """The models that the program can show."""
-    found = sorted(glob.glob(f"{FIXTURES}/models/*/*.xml") + glob.glob(f"{FIXTURES}/models/*/*.urdf"))
-    read = lambda path: subprocess.run([PROGRAM, "inspect", path], capture_output=True).returncode == 0
-    return [path for path in found if read(path)]
+    found = [p for kind in ("xml", "urdf") for p in glob.glob(f"{FIXTURES}/models/*/*.{kind}")]
+    read = lambda path: subprocess.run([PROGRAM, "inspect", path], capture_output=True)
+    return [path for path in sorted(found) if read(path).returncode == 0]
 
 
 def start(browser, path):
@@ -129,7 +129,12 @@ def pictures(page, seconds):
         """() => {
             forks.drawn = []; forks.work = [];
             const draw = forks.draw.bind(forks);
-            forks.draw = () => { const t = performance.now(); draw(); forks.work.push(performance.now() - t); forks.drawn.push(t); };
+            forks.draw = () => {
+                const begin = performance.now();
+                draw();
+                forks.work.push(performance.now() - begin);
+                forks.drawn.push(begin);
+            };
         }"""
     )
     page.wait_for_timeout(1000 * seconds)
@@ -142,17 +147,20 @@ def latency(page, times):
     page.evaluate(
         """() => {
             forks.waits = []; forks.since = null;
-            addEventListener("pointermove", (e) => { if (forks.pulled && forks.since === null) forks.since = e.timeStamp; }, true);
+            addEventListener("pointermove", (e) => {
+                if (forks.pulled && forks.since === null) forks.since = e.timeStamp;
+            }, true);
             const see = forks.see.bind(forks);
+            const drawn = (since) => () => forks.waits.push(performance.now() - since);
             let last = null;
             forks.see = (buffer) => {
                 see(buffer);
                 const poses = forks.recording.poses, now = [...poses.slice(-14)];
                 const moved = last && Math.max(...now.map((x, i) => Math.abs(x - last[i]))) > 1e-6;
                 if (moved && forks.since > 0) {
-                    const since = forks.since;
+                    const after = drawn(forks.since);
                     forks.since = -1;
-                    requestAnimationFrame(() => setTimeout(() => forks.waits.push(performance.now() - since), 0));
+                    requestAnimationFrame(() => setTimeout(after, 0));
                 }
                 last = now;
             };
@@ -221,12 +229,14 @@ def measure(browser, folder, seconds):
     times = {path: t for path, t in times.items() if t is not None}
     slowest = sorted(times.items(), key=lambda x: -x[1])[:3]
     out["start of every model, s"] = times
-    print(f"start: median {statistics.median(times.values()):.2f} s of {len(times)} models; slowest:")
+    middle = statistics.median(times.values())
+    print(f"start: median {middle:.2f} s of {len(times)} models; slowest:")
     for path, t in slowest:
         print(f"    {t:.2f} s  {path}")
 
     path = {}
-    for name, text in [("arm.xml", ARM), ("chain.xml", chain(400)), ("ball.obj", ball(101, 100)), ("jelly.toml", JELLY)]:
+    texts = {"arm.xml": ARM, "chain.xml": chain(400), "ball.obj": ball(101, 100)}
+    for name, text in {**texts, "jelly.toml": JELLY}.items():
         path[name] = os.path.join(folder, name)
         with open(path[name], "w") as file:
             file.write(text)
@@ -236,12 +246,13 @@ def measure(browser, folder, seconds):
             fps, work = pictures(page, seconds)
         out[f"pictures per second, {what}"] = fps
         out[f"work of the page per picture, {what}, ms"] = work
-        print(f"{what}: {fps:.1f} pictures/s in software rendering; {work:.2f} ms of the page's work each")
+        print(f"{what}: {fps:.1f} pictures/s in software, {work:.2f} ms of the page's work each")
 
     with program(path["arm.xml"], "--play") as (_, url), page_of(browser, url) as page:
         waits = latency(page, 40)
     out["latency, ms"] = waits
-    print(f"latency: median {statistics.median(waits):.1f} ms, nine of ten below {waits[int(0.9 * len(waits))]:.1f} ms of {len(waits)}")
+    middle, most = statistics.median(waits), waits[int(0.9 * len(waits))]
+    print(f"latency: median {middle:.1f} ms, nine of ten of {len(waits)} below {most:.1f} ms")
 
     # The arm at its own pace; what a page adds to the program's processor time.
     costs = []

@@ -15,6 +15,7 @@ from measure import FIXTURES, page_of, program
 from test_page import ARM, CHROMIUM, SOFTWARE, until
 
 MODELS = f"{FIXTURES}/models"
+HAND = f"{MODELS}/shadow_hand_right/right_hand.nomesh.xml"
 
 
 def steps(page, count):
@@ -70,7 +71,7 @@ def main():
     folder = sys.argv[1]
     views = [
         ("cassie-springs-and-gaps", f"{MODELS}/agility_cassie/cassie.xml", [], loops),
-        ("hand-full-reduced-blended", f"{MODELS}/shadow_hand_right/right_hand.nomesh.xml", [], models),
+        ("hand-full-reduced-blended", HAND, [], models),
         ("worm-pulled", f"{FIXTURES}/tissue/worm-wave.toml", [], tissue),
         ("humanoid-driven", f"{FIXTURES}/scenes/direct/humanoid-reaches.toml", ["--full"], driven),
     ]

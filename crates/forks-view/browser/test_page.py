@@ -149,8 +149,9 @@ def held_and_said(page):
             forks.goTo(forks.recording.end);
             forks.scene.at(forks.time);
             const { joints } = forks.scene;
-            const sum = joints.all.flatMap((j) => [j.energy, ...j.energies]).reduce((a, b) => a + b, 0);
-            return [sum, forks.recording.series.find((s) => s.name === "elastic").values.at(-1)];
+            const all = joints.all.flatMap((j) => [j.energy, ...j.energies]);
+            const said = forks.recording.series.find((s) => s.name === "elastic").values.at(-1);
+            return [all.reduce((a, b) => a + b, 0), said];
         }"""
     )
 
@@ -160,7 +161,8 @@ def test_ball_joints_show_what_their_springs_hold(view, tmp_path):
     path.write_text(BALLS)
     page, _ = view(path)
     page.check("#show-joints")
-    page.evaluate("forks.send({type: 'pull', body: 1, point: [0.2, 0, 0], target: [-0.3, 0.3, 1.2]})")
+    pull = "{type: 'pull', body: 1, point: [0.2, 0, 0], target: [-0.3, 0.3, 1.2]}"
+    page.evaluate(f"forks.send({pull})")
     for count in [40, 200, 400]:
         end = now(page, "recording.end") + 0.002 * count
         page.evaluate(f"forks.send({{type: 'step', count: {count}}})")
@@ -245,11 +247,13 @@ def test_a_body_follows_the_mouse(view):
 
 # Three links without springs, which fall if nothing holds them.
 CRANE = """<mujoco><worldbody><body name="a" pos="0 0 0.5">
-<joint name="a" axis="0 1 0" damping="0.02"/><geom type="capsule" size="0.02" fromto="0 0 0 0.2 0 0"/>
+<joint name="a" axis="0 1 0" damping="0.02"/>
+<geom type="capsule" size="0.02" fromto="0 0 0 0.2 0 0"/>
 <body name="b" pos="0.2 0 0"><joint name="b" axis="0 1 0" damping="0.02"/>
 <geom type="capsule" size="0.02" fromto="0 0 0 0.2 0 0"/>
 <body name="c" pos="0.2 0 0"><joint name="c" axis="0 1 0" damping="0.02"/>
-<geom type="capsule" size="0.02" fromto="0 0 0 0.2 0 0"/></body></body></body></worldbody></mujoco>"""
+<geom type="capsule" size="0.02" fromto="0 0 0 0.2 0 0"/>
+</body></body></body></worldbody></mujoco>"""
 
 
 def test_commands_and_poses_bring_a_body_to_the_mouse(view, tmp_path):
@@ -303,8 +307,9 @@ def test_tissue_is_pulled_by_its_skin(view):
     page.click("#play")
     until(page, "!forks.status.moving")
     skin = now(page, "recording.skins[0].body")
-    corners = "(forks.scene.at(forks.time), forks.scene.surfaces[forks.scene.skins[0].surface].positions)"
-    top = f"{corners}.reduce((m, x, i) => i % 3 === 2 ? Math.max(m, x) : m, -9)"
+    surface = "forks.scene.surfaces[forks.scene.skins[0].surface].positions"
+    heights = f"{surface}.filter((_, i) => i % 3 === 2)"
+    top = f"(forks.scene.at(forks.time), Math.max(...{heights}))"
     before = page.evaluate(f"() => {top}")
     page.evaluate("forks.send({type: 'stiffness', value: 500})")
     pull = "{type: 'pull', body: %d, point: [0, 0, 0.02], target: [0, 0, 0.5]}" % skin
@@ -316,10 +321,28 @@ def test_tissue_is_pulled_by_its_skin(view):
     assert page.evaluate(f"() => {top}") < before + 0.02
 
 
+def test_skins_of_reduced_models_are_pulled_by_their_pads(view, tmp_path):
+    model, soft = str(tmp_path / "finger.forks"), os.path.join(MODELS, "../soft/finger.toml")
+    subprocess.run([PROGRAM, "reduce", soft, "--effector", "pad", "-o", model], check=True)
+    page, _ = view(model)
+    skin = now(page, "recording.skins[0].body")
+    assert skin in now(page, "status.feels")
+    before = page.evaluate("[...forks.recording.skins[0].places.slice(-90)]")
+    page.evaluate("forks.send({type: 'stiffness', value: 20})")
+    pull = "{type: 'pull', body: %d, point: [0.03, 0, 0], target: [0.1, 0, 0.05]}" % skin
+    page.evaluate(f"forks.send({pull})")
+    page.evaluate("forks.send({type: 'step', count: 200})")
+    until(page, "forks.recording.end > 0.39")
+    # It bends: corners move in the box around them.
+    after = page.evaluate("[...forks.recording.skins[0].places.slice(-90)]")
+    assert max(abs(a - b) for a, b in zip(before, after)) > 1000
+
+
 def test_a_broken_file_says_what_is_wrong_until_it_is_mended(browser, tmp_path):
     path = tmp_path / "broken.xml"
     path.write_text(ARM.replace('stiffness="5"', 'stiffness="five"'))
-    with subprocess.Popen([PROGRAM, "view", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([PROGRAM, "view", str(path)], **pipes) as program:
         url = program.stdout.readline().strip()
         page = browser.new_page()
         page.goto(url)
@@ -331,7 +354,8 @@ def test_a_broken_file_says_what_is_wrong_until_it_is_mended(browser, tmp_path):
         program.terminate()
         said = program.stderr.read()
         assert said.startswith("error: ") and "five" in said
-    missing = subprocess.run([PROGRAM, "view", str(tmp_path / "none.xml")], capture_output=True, text=True)
+    none = [PROGRAM, "view", str(tmp_path / "none.xml")]
+    missing = subprocess.run(none, capture_output=True, text=True)
     assert missing.returncode == 1 and "none.xml" in missing.stderr
 
 
