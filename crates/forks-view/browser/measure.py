@@ -1,6 +1,6 @@
 """How fast `forks view` is, in a real browser: start, pictures per second, latency, costs.
 
-    python measure.py [--json FILE] [--seconds N]
+    python measure.py [--json FILE] [--seconds N] [--every N]
 
 FORKS_PROGRAM names the program (release profile), CHROMIUM the browser. Rendering is in software,
 on the cores that the program has too: what a browser with a graphics card adds is not measured;
@@ -139,7 +139,7 @@ def pictures(page, seconds):
     )
     page.wait_for_timeout(1000 * seconds)
     drawn, work = page.evaluate("[forks.drawn, forks.work]")
-    return (len(drawn) - 1) / (drawn[-1] - drawn[0]) * 1000, statistics.median(work)
+    return len(drawn) / seconds, statistics.median(work or [math.inf])
 
 
 def latency(page, times):
@@ -223,9 +223,10 @@ def rate(url, seconds):
     return (moment(url) - first) / (time.perf_counter() - begin)
 
 
-def measure(browser, folder, seconds):
+def measure(browser, folder, options):
+    seconds = options.seconds
     out = {}
-    times = {os.path.relpath(p, FIXTURES): start(browser, p) for p in models()}
+    times = {os.path.relpath(p, FIXTURES): start(browser, p) for p in models()[:: options.every]}
     times = {path: t for path, t in times.items() if t is not None}
     slowest = sorted(times.items(), key=lambda x: -x[1])[:3]
     out["start of every model, s"] = times
@@ -291,10 +292,11 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--json")
     arguments.add_argument("--seconds", type=float, default=8.0)
+    arguments.add_argument("--every", type=int, default=1, help="start every so many-th model only")
     options = arguments.parse_args()
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE)
-        out = measure(browser, folder, options.seconds)
+        out = measure(browser, folder, options)
         out["browser"] = browser.version
         browser.close()
     if options.json:
