@@ -81,10 +81,10 @@ fn source(
             Kind::FloatingBlend(m) => Read::Blended((**m.blend()).clone()),
         };
         let title = model.data().effectors.iter().map(|e| &*e.name).collect::<Vec<_>>().join(", ");
-        return Ok(Source::Reduced { title, model: Box::new(read) });
+        return Ok(Source::Reduced { title, model: Box::new(read.into()) });
     }
     if let Ok(scene) = shown.cast::<Scene>() {
-        return Ok(Source::Scene(Box::new(scene.get().take()?)));
+        return Ok(Source::Scene(Box::new(scene.get().take()?.into())));
     }
     let kind = shown.get_type().name()?;
     Err(PyTypeError::new_err(format!(

@@ -42,6 +42,13 @@ pub struct DirectReport {
     pub decisions: [u64; 3],
 }
 
+impl From<Scene> for Direct {
+    /// A scene that nothing drives.
+    fn from(scene: Scene) -> Self {
+        Self { scene, drivers: vec![], predictors: vec![] }
+    }
+}
+
 impl Direct {
     /// Loads and builds a scene file; the files that it names are looked for from its folder.
     ///
@@ -75,7 +82,7 @@ impl Direct {
         fidelity: Fidelity,
     ) -> Result<Self, DirectError> {
         let scene = Scene::build(scene, folder, fidelity)?;
-        let mut out = Self { scene, drivers: vec![], predictors: vec![] };
+        let mut out = Self::from(scene);
         if spec.is_empty() && spec.controls.is_empty() {
             return Ok(out);
         }

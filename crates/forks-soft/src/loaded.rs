@@ -28,6 +28,13 @@ pub struct LoadedModel {
     pub skins: Skins,
 }
 
+impl From<Model> for LoadedModel {
+    /// A model without skins.
+    fn from(model: Model) -> Self {
+        Self { model, skins: Skins::None }
+    }
+}
+
 impl LoadedModel {
     /// Reads a file of a reduced model, of a blend, or of either with skins; its first bytes say
     /// which.
@@ -47,7 +54,7 @@ impl LoadedModel {
             }
             read => {
                 let model = read.map_err(|e| SoftModelError::Skin(e.into()))?;
-                Ok(Self { model, skins: Skins::None })
+                Ok(model.into())
             }
         }
     }

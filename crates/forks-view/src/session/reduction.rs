@@ -74,7 +74,7 @@ impl<'m> Session<'m> {
         let step = self.all[0].step_length();
         let bytes = model.to_bytes();
         let model = forks_blend::Model::Reduced(model);
-        let subject = reduced(model, Look::Picture(self.all[0].picture().clone()), step);
+        let subject = reduced(model, Look::Picture(Box::new(self.all[0].picture().clone())), step);
         let subject = subject.map_err(|e: forks_rom::ModelError| e.to_string())?;
         let effectors = bodies.to_vec();
         let twin = Twin { kind: Kind::Reduced, effectors, said, problem, blend: None };

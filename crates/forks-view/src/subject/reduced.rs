@@ -18,7 +18,7 @@ use super::{Push, REACH, Servo, Subject};
 /// What a model looks like.
 pub(crate) enum Look {
     /// As its mechanism does: the links are the bodies, in their order.
-    Picture(Animation),
+    Picture(Box<Animation>),
     /// By what the model itself knows: links, joints, skins.
     Film(Box<Film>),
 }
@@ -87,7 +87,7 @@ pub(crate) fn reduced<'m>(
 impl<S: System> Reduced<S> {
     fn new(system: S, look: Look) -> Self {
         let (mut picture, film) = match look {
-            Look::Picture(picture) => (picture, None),
+            Look::Picture(picture) => (*picture, None),
             Look::Film(film) => (film.animation().clone(), Some(film)),
         };
         let (state, work, buffer) = (system.state(), system.workspace(), system.pose_buffer());
@@ -272,8 +272,10 @@ impl Blended {
         picture: Animation,
         step: f64,
     ) -> Result<Self, ModelError> {
-        let mut inner =
-            Reduced::new(BlendedStepper::new(model.clone(), step)?, Look::Picture(picture));
+        let mut inner = Reduced::new(
+            BlendedStepper::new(model.clone(), step)?,
+            Look::Picture(Box::new(picture)),
+        );
         let still = vec![Twist::ZERO; poses.len()];
         if let Ok((x, _, _)) = model.coordinates_of(poses, &still) {
             inner.state.set(&x, &vec![0.0; x.len()])?;
