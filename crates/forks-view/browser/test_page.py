@@ -471,13 +471,15 @@ def test_a_page_that_loads_again_goes_on(view):
     assert refused.value.code == 403
 
 
-def test_scenes_and_real_models_are_shown(view):
-    page, _ = view(os.path.join(MODELS, "dmc_humanoid_CMU/humanoid_CMU.xml"), "--play")
-    until(page, "forks.recording.end > 0.1")
-    scene = os.path.join(MODELS, "../scenes/hand-ball.toml")
-    page, _ = view(scene, "--play")
+@pytest.mark.parametrize(
+    "path", ["dmc_humanoid_CMU/humanoid_CMU.xml", "../scenes/hand-ball.toml"]
+)
+def test_scenes_and_real_models_are_shown(view, path):
+    page, _ = view(os.path.join(MODELS, path), "--play")
     until(page, "forks.recording.end > 0.05")
-    # Tasks of a scene drive it, and are watched.
+
+
+def test_tasks_of_a_scene_drive_it_and_are_watched(view):
     page, _ = view(os.path.join(MODELS, "../scenes/direct/cassie-squats.toml"), "--play", "--full")
     until(page, "forks.recording.end > 0.05")
     assert page.evaluate("() => forks.recording.series.some((s) => s.name.includes(': '))")
