@@ -33,9 +33,10 @@ impl Hand {
         }
     }
 
-    pub(super) fn set_stiffness(&mut self, stiffness: f64) {
-        if let Self::Spring(grip) = self {
-            grip.stiffness = stiffness;
+    pub(super) fn spring(&mut self) -> Option<&mut Grip> {
+        match self {
+            Self::Spring(grip) => Some(grip),
+            _ => None,
         }
     }
 }
@@ -51,11 +52,7 @@ impl Session<'_> {
 
     /// All springs, the hand's last.
     pub(super) fn grips(&mut self) -> impl Iterator<Item = &mut Grip> {
-        let pull = match &mut self.hand {
-            Hand::Spring(grip) => Some(grip),
-            _ => None,
-        };
-        self.pins.iter_mut().chain(pull)
+        self.pins.iter_mut().chain(self.hand.spring())
     }
 
     /// What the springs exert on the `k`-th of what moves: each has its own force.
@@ -63,11 +60,7 @@ impl Session<'_> {
         let mut out: Vec<Push> = Vec::new();
         let Self { all, pins, hand, .. } = self;
         let subject = &*all[k];
-        let pull = match hand {
-            Hand::Spring(grip) => Some(grip),
-            _ => None,
-        };
-        for grip in pins.iter_mut().chain(pull) {
+        for grip in pins.iter_mut().chain(hand.spring()) {
             if !subject.feels(grip.body) {
                 continue;
             }

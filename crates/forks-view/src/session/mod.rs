@@ -84,7 +84,29 @@ fn run(
     commands: &Receiver<Command>,
     ready: &dyn Fn(),
 ) -> Result<(), ViewError> {
-    match source {
+    let model = |e: &dyn std::fmt::Display| ViewError::Model(e.to_string());
+    let subject: Box<dyn Subject<'_>> = match source {
+        Source::Mechanism(s) => {
+            let root = s.mechanism.moving_links().next().map(|(id, _)| id);
+            let preparation = Preparation {
+                hold_root_of: root.filter(|_| !s.falls),
+                servos: true,
+                start: Some(s.positions.clone()),
+                ..Preparation::default()
+            };
+            let prepared = preparation.apply(&s.mechanism).map_err(|e| model(&e))?;
+            let full = Full::new(&prepared, &s, options.step);
+            let mut session = Session::new(vec![Box::new(full.clone())], Some(&s), hub, options)?;
+            session.give_keys(keyframes(&full, &s, &preparation));
+            session.serve(commands, ready);
+            return Ok(());
+        }
+        Source::Reduced { title, model: m } => {
+            let look = look(&title, &m).map_err(|e| model(&e))?;
+            reduced(m.model, look, options.step).map_err(|e| model(&e))?
+        }
+        Source::Scene(direct) => Box::new(Scenery::new(*direct)),
+        Source::Tissue(scene) => Box::new(Soft::new(*scene)),
         Source::Awaited(mut awaited) => loop {
             hub.set_page(page::message(&awaited.title, &awaited.problem));
             ready();
@@ -94,8 +116,11 @@ fn run(
                 Err(e) => awaited.problem = e.to_string(),
             }
         },
-        source => show(source, options, hub, commands, ready),
-    }
+    };
+    let mut session = Session::new(vec![subject], None, hub, options)?;
+    session.give_keys([]);
+    session.serve(commands, ready);
+    Ok(())
 }
 
 /// Waits until there is something to show; `None` if nobody waits any more.
@@ -116,52 +141,6 @@ fn wait(awaited: &mut Awaited, hub: &Hub, commands: &Receiver<Command>) -> Optio
             }
         }
     }
-}
-
-fn show(
-    source: Source,
-    options: &ViewOptions,
-    hub: &Hub,
-    commands: &Receiver<Command>,
-    ready: &dyn Fn(),
-) -> Result<(), ViewError> {
-    let model = |e: &dyn std::fmt::Display| ViewError::Model(e.to_string());
-    match source {
-        Source::Mechanism(s) => {
-            let root = s.mechanism.moving_links().next().map(|(id, _)| id);
-            let preparation = Preparation {
-                hold_root_of: root.filter(|_| !s.falls),
-                servos: true,
-                start: Some(s.positions.clone()),
-                ..Preparation::default()
-            };
-            let prepared = preparation.apply(&s.mechanism).map_err(|e| model(&e))?;
-            let full = Full::new(&prepared, &s, options.step);
-            let mut session = Session::new(vec![Box::new(full.clone())], Some(&s), hub, options)?;
-            session.give_keys(keyframes(&full, &s, &preparation));
-            session.serve(commands, ready);
-        }
-        Source::Reduced { title, model: m } => {
-            let look = look(&title, &m).map_err(|e| model(&e))?;
-            let subject = reduced(m.model, look, options.step).map_err(|e| model(&e))?;
-            let mut session = Session::new(vec![subject], None, hub, options)?;
-            session.give_keys([]);
-            session.serve(commands, ready);
-        }
-        Source::Scene(direct) => {
-            let scenery = Box::new(Scenery::new(*direct));
-            let mut session = Session::new(vec![scenery], None, hub, options)?;
-            session.give_keys([]);
-            session.serve(commands, ready);
-        }
-        Source::Tissue(scene) => {
-            let mut session = Session::new(vec![Box::new(Soft::new(*scene))], None, hub, options)?;
-            session.give_keys([]);
-            session.serve(commands, ready);
-        }
-        awaited @ Source::Awaited(_) => return run(awaited, options, hub, commands, ready),
-    }
-    Ok(())
 }
 
 /// The mechanism at the keyframes of its file, at rest. A root that is held stays where it is; a
@@ -441,7 +420,7 @@ impl<'m> Session<'m> {
             Command::Speed { factor } => self.speed = factor,
             Command::Stiffness { value } => {
                 self.stiffness = value;
-                self.hand.set_stiffness(value);
+                self.hand.spring().into_iter().for_each(|p| p.stiffness = value);
             }
             Command::Pull { body, point, target, by } => {
                 let [point, target] = [point, target].map(DVec3::from_array);

@@ -1,6 +1,6 @@
 //! A reduced model or a blend of them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use forks_blend::{
     BlendedModel, BlendedStepper, Crossfade, FloatingBlend, FloatingBlendStepper, LinkBlend, Model,
@@ -53,8 +53,9 @@ pub(crate) struct Reduced<S: System> {
     effectors: Vec<Option<usize>>,
     servos: Vec<Servo>,
     targets: Vec<f64>,
-    picture: Animation,
-    film: Option<Box<Film>>,
+    picture: Arc<Animation>,
+    /// Draws skins, where there are some; keeps nothing of a state, so that copies share it.
+    film: Option<Arc<Mutex<Film>>>,
     coordinates: Vec<f64>,
     /// Of skins, where they were drawn last: bodies behind the links.
     middles: Vec<Pose>,
@@ -88,7 +89,11 @@ impl<S: System> Reduced<S> {
     fn new(system: S, look: Look) -> Self {
         let (mut picture, film) = match look {
             Look::Picture(picture) => (*picture, None),
-            Look::Film(film) => (film.animation().clone(), Some(film)),
+            Look::Film(film) => {
+                let picture = film.animation().clone();
+                let drawn = !picture.skins.is_empty();
+                (picture, drawn.then(|| Arc::new(Mutex::new(*film))))
+            }
         };
         let (state, work, buffer) = (system.state(), system.workspace(), system.pose_buffer());
         let data = system.data();
@@ -110,7 +115,7 @@ impl<S: System> Reduced<S> {
             effectors,
             servos,
             targets,
-            picture,
+            picture: Arc::new(picture),
             film,
             coordinates: Vec::new(),
             middles: Vec::new(),
@@ -124,7 +129,8 @@ impl<S: System> Reduced<S> {
     /// The frame of the film now: links, then skins.
     fn draw_skins(&mut self) -> Option<AnimationFrame> {
         let Self { system, state, film, coordinates, poses, targets, .. } = self;
-        let film = film.as_mut()?;
+        // A frame that was not made leaves a sound film.
+        let mut film = film.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         coordinates.resize(system.coordinate_count(), 0.0);
         system.coordinates(state, coordinates);
         let now = Moment {
@@ -138,6 +144,7 @@ impl<S: System> Reduced<S> {
         // Skins were made for this model: its coordinates are theirs.
         film.push(&now).ok()?;
         let frame = film.take_frame()?;
+        drop(film);
         self.middles.clear();
         self.middles.extend_from_slice(&frame.world_from_body[self.poses.len()..]);
         Some(frame)

@@ -53,7 +53,8 @@ impl Commands {
     ///
     /// # Errors
     /// There is nothing to command.
-    pub(super) fn new(m: &Mechanism, servos: &[ForceCommand]) -> Result<Self, String> {
+    pub(super) fn new(mechanism: Arc<Mechanism>, servos: &[ForceCommand]) -> Result<Self, String> {
+        let m = &*mechanism;
         let mut commands = servos.to_vec();
         if commands.is_empty() {
             let joints = m.forest().edges().iter().map(|e| e.joint);
@@ -70,7 +71,7 @@ impl Commands {
         let radius = m.bounding_radius(&m.link_poses(&m.start_positions()));
         let radius = if radius > 0.0 { radius } else { 1.0 };
         let (damped, forces) = (damped(m, radius), vec![0.0; m.tree_velocity_count()]);
-        Ok(Self { mechanism: Arc::new(m.clone()), commands, controller, damped, radius, forces })
+        Ok(Self { mechanism, commands, controller, damped, radius, forces })
     }
 
     /// Finds the commands of a step of `h` (s) that take a frame's origin towards a place, under

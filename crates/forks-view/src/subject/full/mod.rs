@@ -25,11 +25,13 @@ use commands::Commands;
 #[derive(Clone)]
 pub(crate) struct Full<'m> {
     m: &'m Mechanism,
+    /// The same for what keeps it; there once a hand has commanded or posed it.
+    shared: Option<Arc<Mechanism>>,
     simulation: Simulation<'m>,
     /// When the simulation began, s: it begins anew in poses that hands give.
     since: f64,
     step: f64,
-    picture: Picture,
+    picture: Arc<Picture>,
     servos: Vec<Servo>,
     /// What a unit of a servo's target exerts on the velocities of the tree.
     pulls: Vec<ForceCommand>,
@@ -76,10 +78,11 @@ impl<'m> Full<'m> {
         let _ = simulation.energy();
         Self {
             m,
+            shared: None,
             simulation,
             since: 0.0,
             step,
-            picture,
+            picture: Arc::new(picture),
             servos,
             pulls,
             tau: vec![0.0; m.tree_velocity_count()],
@@ -116,6 +119,10 @@ impl<'m> Full<'m> {
                 self.simulation.set_loads(&all, &self.wrenches);
             }
         }
+    }
+
+    fn shared(&mut self) -> Arc<Mechanism> {
+        Arc::clone(self.shared.get_or_insert_with(|| Arc::new(self.m.clone())))
     }
 
     fn link(&self, body: usize) -> LinkId {
@@ -199,7 +206,7 @@ impl<'m> Subject<'m> for Full<'m> {
         };
         let mut commands = match self.commands.take() {
             Some(commands) => commands,
-            None => Commands::new(self.m, &self.pulls)?,
+            None => Commands::new(self.shared(), &self.pulls)?,
         };
         let frame =
             Frame { link: self.link(aim.body), link_from_frame: Pose::from_translation(aim.point) };
@@ -213,12 +220,9 @@ impl<'m> Subject<'m> for Full<'m> {
 
     fn pose_by(&mut self, aim: &Aim, pins: &[Aim]) -> Result<(), String> {
         let said = |e: &dyn std::fmt::Display| format!("no pose: {e}");
-        let mut q = self.m.start_positions();
-        let state = self.simulation.state();
-        q[..state.q.len()].copy_from_slice(&state.q);
-        let tree = &q[..self.m.tree_position_count()];
-        let mut ik =
-            InverseKinematics::new(Arc::new(self.m.clone()), tree).map_err(|e| said(&e))?;
+        let m = self.shared();
+        let tree = &self.simulation.state().q;
+        let mut ik = InverseKinematics::new(m, tree).map_err(|e| said(&e))?;
         let handle = |a: &Aim| Handle::point("hand", self.link(a.body), a.point, a.target);
         for pin in pins {
             ik.pin(handle(pin)).map_err(|e| said(&e))?;
