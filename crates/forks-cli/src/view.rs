@@ -45,19 +45,18 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, CliError> {
 
 /// False where the arguments are wrong, or the machine refuses.
 fn is_about_the_file(e: &CliError) -> bool {
-    match e {
-        CliError::View { source, .. } => {
-            matches!(source, ViewError::Model(_) | ViewError::Picture(_))
-        }
-        CliError::Import(_)
-        | CliError::SceneFile(_)
-        | CliError::Scene { .. }
-        | CliError::TissueFile(_)
-        | CliError::Tissue { .. }
-        | CliError::Direct { .. }
-        | CliError::ReducedFile { .. } => true,
-        _ => false,
-    }
+    matches!(
+        e,
+        CliError::View { source: ViewError::Model(_) | ViewError::Picture(_), .. }
+            | CliError::Import(_)
+            | CliError::SceneFile(_)
+            | CliError::Scene { .. }
+            | CliError::TissueFile(_)
+            | CliError::Tissue { .. }
+            | CliError::Direct { .. }
+            | CliError::ReducedFile { .. }
+            | CliError::Soft { .. }
+    )
 }
 
 /// The file once it is mended: it is read again whenever it has changed.
