@@ -41,7 +41,7 @@ pub struct TissueScene {
     pub(crate) parts: Vec<(String, usize)>,
     drive: Drive,
     drags: Vec<Drag>,
-    contacts: Contacts,
+    pub(crate) contacts: Contacts,
     totals: Totals,
     steps: u64,
 }

@@ -10,9 +10,10 @@
 
 use forks_dynamics::mechanism::{
     lie::glam::{DMat3, DVec3},
-    linalg::{Matrix, Pivots, dot, solve_cholesky, solve_lower},
+    linalg::{Matrix, Pivots, axpy, dot, solve_cholesky, solve_lower, solve_lower_transposed},
 };
 
+use super::touch::Inverse;
 use crate::{
     body::SoftBody,
     curvature::Curvature,
@@ -172,9 +173,17 @@ impl Border {
         dot(self.schur.row(k), v) + self.taken[k] - right
     }
 
-    /// Half of the solution for forces on coordinates and nodes: the product of two is what one
-    /// moves of the other. Prescribed coordinates do not move.
-    pub(crate) fn half(&self, skeleton: &[f64], nodes: &[DVec3]) -> Vec<f64> {
+    /// S of the last implicit step: what resists a change of the skeleton's velocities, tissue and
+    /// step included, kg or kg·m². Velocities at the end of a step change by h S⁻¹ per force on the
+    /// coordinates.
+    pub fn schur(&self) -> &Matrix {
+        &self.schur
+    }
+}
+
+/// Prescribed coordinates do not move.
+impl Inverse for Border {
+    fn half(&self, skeleton: &[f64], nodes: &[DVec3]) -> Vec<f64> {
         let mut out = vec![0.0; self.y.len() + self.active.len()];
         let (y, z) = out.split_at_mut(self.y.len());
         self.factor.half_solve(nodes, y);
@@ -185,10 +194,15 @@ impl Border {
         out
     }
 
-    /// S of the last implicit step: what resists a change of the skeleton's velocities, tissue and
-    /// step included, kg or kg·m². Velocities at the end of a step change by h S⁻¹ per force on the
-    /// coordinates.
-    pub fn schur(&self) -> &Matrix {
-        &self.schur
+    fn other_half(&self, mut half: Vec<f64>) -> (Vec<f64>, Vec<DVec3>) {
+        let (y, z) = half.split_at_mut(self.y.len());
+        solve_lower_transposed(self.reduced.as_slice(), self.active.len(), z);
+        let (mut v, mut moved) = (vec![0.0; self.half.len()], vec![DVec3::ZERO; self.fixed.len()]);
+        for (z, &k) in z.iter().zip(&self.active) {
+            v[k] = *z;
+            axpy(-z, &self.half[k], y);
+        }
+        self.factor.back_solve(y, &mut moved);
+        (v, moved)
     }
 }

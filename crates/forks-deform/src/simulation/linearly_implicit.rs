@@ -5,8 +5,6 @@
 //! K the projected stiffness of the tissue, and springs and loads of the skeleton with the turning
 //! of the forces of nodes in bones. Where those make the matrix indefinite they are left out.
 
-use std::cell::RefCell;
-
 use forks_dynamics::{
     Loads,
     mechanism::{
@@ -104,10 +102,7 @@ impl SoftSimulation {
         (v, nodes): (&[f64], &[DVec3]),
         obstacles: &mut dyn Obstacles,
     ) -> Vec<(Place, DVec3)> {
-        let half = |skeleton: &[f64], nodes: &[DVec3]| self.border.half(skeleton, nodes);
-        let half = RefCell::new(Box::new(half) as Box<_>);
-        let step = FreeStep { h, v, nodes, at: self.at(), half };
-        obstacles.impulses(&step)
+        obstacles.impulses(&FreeStep { h, v, nodes, at: self.at(), inverse: &self.border })
     }
 
     /// Forces on the skeleton's coordinates of springs, commands, weights, inertia and nodes in

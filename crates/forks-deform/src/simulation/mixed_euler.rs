@@ -1,17 +1,15 @@
 //! Explicit steps: mixed Euler over the skeleton by hybrid dynamics and over the free nodes
 //! (\[K08\] §4, Table 5).
 
-use std::cell::RefCell;
-
 use forks_dynamics::mechanism::{
     lie::{Twist, glam::DVec3},
-    linalg::{Matrix, Pivots, solve_cholesky, solve_lower},
+    linalg::{Matrix, Pivots, solve_cholesky, solve_lower, solve_lower_transposed},
 };
 
 use super::{
     commands::Commands,
     stepper::{Coordinates, SoftSimulation, StepReport},
-    touch::{FreeStep, Obstacles, outer, spread},
+    touch::{FreeStep, Inverse, Obstacles, outer, spread},
 };
 use crate::body::SoftError;
 
@@ -66,17 +64,10 @@ impl SoftSimulation {
             let a = self.forces[n] / self.body.masses[n] + g;
             nodes[n] = self.state.velocity[n] + a * h;
         }
-        let half = |skeleton: &[f64], nodes: &[DVec3]| {
-            let mut z: Vec<f64> = active.iter().map(|&k| skeleton[k]).collect();
-            solve_lower(factor.as_slice(), active.len(), &mut z);
-            let of = |&n: &usize| (nodes[n] / self.body.masses[n].sqrt()).to_array();
-            z.extend(self.free.iter().flat_map(of));
-            z
-        };
-        let half = RefCell::new(Box::new(half) as Box<_>);
-        let step = FreeStep { h, v: &v, nodes: &nodes, at: self.at(), half };
+        let masses = &self.body.masses;
+        let explicit = Explicit { dof, active: &active, factor: &factor, free: &self.free, masses };
+        let step = FreeStep { h, v: &v, nodes: &nodes, at: self.at(), inverse: &explicit };
         let impulses = obstacles.impulses(&step);
-        drop(step);
         let (mut on_skeleton, mut on_nodes) = (vec![0.0; dof], vec![DVec3::ZERO; nodes.len()]);
         for (place, impulse) in &impulses {
             spread(self.at(), place, *impulse, (&mut on_skeleton, &mut on_nodes));
@@ -250,5 +241,35 @@ impl SoftSimulation {
             square = u.iter().map(|u| u.length_squared()).sum::<f64>().sqrt();
         }
         if square > 0.0 { 2.0 / f64::sqrt(square) } else { f64::INFINITY }
+    }
+}
+
+/// Masses of the free nodes, and the skeleton's mass matrix of its active coordinates, factorised.
+struct Explicit<'a> {
+    dof: usize,
+    active: &'a [usize],
+    factor: &'a Matrix,
+    free: &'a [usize],
+    masses: &'a [f64],
+}
+
+impl Inverse for Explicit<'_> {
+    fn half(&self, skeleton: &[f64], nodes: &[DVec3]) -> Vec<f64> {
+        let mut z: Vec<f64> = self.active.iter().map(|&k| skeleton[k]).collect();
+        solve_lower(self.factor.as_slice(), self.active.len(), &mut z);
+        let of = |&n: &usize| (nodes[n] / self.masses[n].sqrt()).to_array();
+        z.extend(self.free.iter().flat_map(of));
+        z
+    }
+
+    fn other_half(&self, mut half: Vec<f64>) -> (Vec<f64>, Vec<DVec3>) {
+        let (z, y) = half.split_at_mut(self.active.len());
+        solve_lower_transposed(self.factor.as_slice(), z.len(), z);
+        let (mut v, mut moved) = (vec![0.0; self.dof], vec![DVec3::ZERO; self.masses.len()]);
+        self.active.iter().zip(z).for_each(|(&k, z)| v[k] = *z);
+        for (&n, y) in self.free.iter().zip(y.chunks_exact(3)) {
+            moved[n] = DVec3::new(y[0], y[1], y[2]) / self.masses[n].sqrt();
+        }
+        (v, moved)
     }
 }

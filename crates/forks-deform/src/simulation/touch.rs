@@ -26,9 +26,15 @@ pub trait Obstacles {
     fn impulses(&mut self, step: &FreeStep<'_>) -> Vec<(Place, DVec3)>;
 }
 
-/// What half of the inverse matrix of a step makes of forces on the skeleton's coordinates and on
-/// all nodes: products of two such vectors are velocities per impulse.
-type Half<'a> = dyn FnMut(&[f64], &[DVec3]) -> Vec<f64> + 'a;
+/// The inverse matrix of a step, as the product of a matrix and its transpose.
+pub(crate) trait Inverse {
+    /// What one half makes of impulses on the skeleton's coordinates and on all nodes: products of
+    /// two such vectors are velocities per impulse.
+    fn half(&self, skeleton: &[f64], nodes: &[DVec3]) -> Vec<f64>;
+
+    /// What the other half makes of that: velocities of the coordinates and of all nodes.
+    fn other_half(&self, half: Vec<f64>) -> (Vec<f64>, Vec<DVec3>);
+}
 
 /// Where places are.
 #[derive(Clone, Copy)]
@@ -47,7 +53,7 @@ pub struct FreeStep<'a> {
     /// Velocities of the free nodes at its end, m/s.
     pub nodes: &'a [DVec3],
     pub(crate) at: At<'a>,
-    pub(crate) half: std::cell::RefCell<Box<Half<'a>>>,
+    pub(crate) inverse: &'a dyn Inverse,
 }
 
 impl FreeStep<'_> {
@@ -74,19 +80,38 @@ impl FreeStep<'_> {
     /// Velocities at the end of the step per impulse: symmetric, three rows and columns for every
     /// place, m/s per N·s.
     pub fn response(&self, places: &[Place]) -> Matrix {
-        let mut half = self.half.borrow_mut();
-        let s = self.at;
-        let (mut skeleton, mut nodes) =
-            (vec![0.0; self.v.len()], vec![DVec3::ZERO; self.nodes.len()]);
-        let mut columns = Vec::with_capacity(3 * places.len());
-        for p in places {
-            for axis in DVec3::AXES {
-                skeleton.fill(0.0);
-                spread(s, p, axis, (&mut skeleton, &mut nodes));
-                columns.push(half(&skeleton, &nodes));
-                p.nodes.iter().for_each(|&(n, _)| nodes[n] = DVec3::ZERO);
-            }
-        }
+        Self::products(&places.iter().flat_map(|p| self.halves(p)).collect::<Vec<_>>())
+    }
+
+    /// Vectors of impulses of one along the axes of a place's velocity, whose products are what one
+    /// moves of another ([`Self::products`]).
+    pub fn halves(&self, place: &Place) -> [Vec<f64>; 3] {
+        DVec3::AXES.map(|axis| {
+            let (skeleton, nodes) = self.spread([(place, axis)]);
+            self.inverse.half(&skeleton, &nodes)
+        })
+    }
+
+    /// Velocities of the skeleton's coordinates and of the free nodes at the end of the step with
+    /// impulses along places' velocities.
+    pub fn with<'p>(
+        &self,
+        impulses: impl IntoIterator<Item = (&'p Place, DVec3)>,
+    ) -> (Vec<f64>, Vec<DVec3>) {
+        let (skeleton, nodes) = self.spread(impulses);
+        let (mut v, mut moved) = self.inverse.other_half(self.inverse.half(&skeleton, &nodes));
+        v.iter_mut().zip(self.v).for_each(|(x, v)| *x += v);
+        moved.iter_mut().zip(self.nodes).for_each(|(x, v)| *x += *v);
+        (v, moved)
+    }
+
+    /// The relative velocity of a place for velocities of coordinates and free nodes, m/s.
+    pub fn velocity_at(&self, place: &Place, (v, nodes): (&[f64], &[DVec3])) -> DVec3 {
+        relative(self.at, place, (v, nodes))
+    }
+
+    /// The products of all pairs.
+    pub fn products(columns: &[Vec<f64>]) -> Matrix {
         let mut out = Matrix::zeros(columns.len(), columns.len());
         for (i, a) in columns.iter().enumerate() {
             for (j, b) in columns[..=i].iter().enumerate() {
@@ -96,6 +121,18 @@ impl FreeStep<'_> {
             }
         }
         out
+    }
+
+    fn spread<'p>(
+        &self,
+        impulses: impl IntoIterator<Item = (&'p Place, DVec3)>,
+    ) -> (Vec<f64>, Vec<DVec3>) {
+        let mut skeleton = vec![0.0; self.v.len()];
+        let mut nodes = vec![DVec3::ZERO; self.nodes.len()];
+        for (place, impulse) in impulses {
+            spread(self.at, place, impulse, (&mut skeleton, &mut nodes));
+        }
+        (skeleton, nodes)
     }
 }
 

@@ -49,6 +49,16 @@ struct SurfaceData {
     triangles: String,
     /// 0 plain, 1 quadrants, 2 octants.
     pattern: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    round: Option<RoundData>,
+}
+
+#[derive(Serialize)]
+struct RoundData {
+    /// Corners around the axis.
+    slices: usize,
+    /// Triangles with half as many, with half of these, and so on.
+    coarser: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -204,15 +214,20 @@ fn surface(s: &Surface) -> Result<SurfaceData, IoError> {
     if let Some(x) = s.positions.iter().flatten().find(|x| !x.is_finite()) {
         return Err(IoError::TooLarge { place: "a corner of a mesh".into(), value: f64::from(*x) });
     }
+    let numbers = |t: &Vec<[u32; 3]>| base64::u32s(t.iter().flatten().copied());
     Ok(SurfaceData {
         positions: base64::f32s(s.positions.iter().flatten().copied()),
         normals: base64::f32s(s.normals.iter().flatten().copied()),
-        triangles: base64::u32s(s.triangles.iter().flatten().copied()),
+        triangles: numbers(&s.triangles),
         pattern: match s.pattern {
             Pattern::Plain => 0,
             Pattern::Quadrants => 1,
             Pattern::Octants => 2,
         },
+        round: s.round.as_ref().map(|r| RoundData {
+            slices: r.slices,
+            coarser: r.coarser.iter().map(numbers).collect(),
+        }),
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use forks_lie::glam::DVec3;
 
-use super::{Pattern, Surface};
+use super::Surface;
 
 /// Cosine of the angle between faces from which an edge is drawn sharp: 40°.
 const SHARP: f64 = 0.766_044_443_118_978;
@@ -28,8 +28,7 @@ pub(super) fn creased(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Surface {
             faces.push(([a, b, c], area));
         }
     }
-    let mut surface =
-        Surface { positions: vec![], normals: vec![], triangles: vec![], pattern: Pattern::Plain };
+    let mut surface = Surface::empty();
     // Corners whose normals agree to the last bit are written once.
     let mut known: BTreeMap<(usize, [u32; 3]), u32> = BTreeMap::new();
     for (face, area) in &faces {

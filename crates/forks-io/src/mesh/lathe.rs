@@ -1,16 +1,20 @@
 //! Surfaces of revolution about z, and the cube: everything in units of 1.
+//!
+//! Round surfaces carry coarser ones for where they are small: fewer of the same corners.
 
 use forks_lie::{
     glam::{DVec2, DVec3},
     so3::exp_rotation,
 };
 
-use super::{Pattern, Surface};
+use super::{Pattern, Round, Surface};
 
 /// Corners around the axis.
 const SLICES: usize = 32;
 /// Arcs from the equator of a sphere to a pole.
 const STACKS: usize = 8;
+/// Of so many corners around the axis, and arcs, the coarser surfaces keep one.
+const STRIDES: [usize; 2] = [2, 4];
 
 /// The surfaces that others are scaled from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +38,11 @@ impl Unit {
         let (below, above) = (DVec2::NEG_Y, DVec2::Y);
         let outward = DVec2::X;
         match self {
-            Self::Sphere => lathe(&arc(-(STACKS as i32)), Pattern::Octants),
-            Self::HalfSphere => lathe(&arc(0), Pattern::Quadrants),
+            Self::Sphere => lathe(&arc(-(STACKS as i32)), true, Pattern::Octants),
+            Self::HalfSphere => lathe(&arc(0), true, Pattern::Quadrants),
             Self::Tube => {
                 let side = [(DVec2::new(1.0, -1.0), outward), (DVec2::new(1.0, 1.0), outward)];
-                lathe(&side, Pattern::Quadrants)
+                lathe(&side, false, Pattern::Quadrants)
             }
             Self::Cylinder => {
                 let profile = [
@@ -49,13 +53,13 @@ impl Unit {
                     (DVec2::new(1.0, 1.0), above),
                     (DVec2::new(0.0, 1.0), above),
                 ];
-                lathe(&profile, Pattern::Quadrants)
+                lathe(&profile, false, Pattern::Quadrants)
             }
             Self::Cone => {
                 let slope = DVec2::ONE.normalize();
                 let profile =
                     [(DVec2::ZERO, below), (DVec2::X, below), (DVec2::X, slope), (DVec2::Y, slope)];
-                lathe(&profile, Pattern::Plain)
+                lathe(&profile, false, Pattern::Plain)
             }
             Self::Cube => cube(),
         }
@@ -75,41 +79,50 @@ fn arc(first: i32) -> Vec<(DVec2, DVec2)> {
 }
 
 /// Turns a profile of points and normals (ρ, z), from bottom to top on the outside, about z.
-fn lathe(profile: &[(DVec2, DVec2)], pattern: Pattern) -> Surface {
-    let mut surface = Surface { positions: vec![], normals: vec![], triangles: vec![], pattern };
+/// Coarser surfaces leave out corners of the profile too if it is an arc.
+fn lathe(profile: &[(DVec2, DVec2)], arc: bool, pattern: Pattern) -> Surface {
+    let (mut positions, mut normals) = (vec![], vec![]);
     for (point, normal) in profile {
         for slice in 0..SLICES {
             let angle = std::f64::consts::TAU * slice as f64 / SLICES as f64;
             let out = exp_rotation(DVec3::Z * angle) * DVec3::X;
-            surface.positions.push((out * point.x + DVec3::Z * point.y).as_vec3().to_array());
-            surface.normals.push((out * normal.x + DVec3::Z * normal.y).as_vec3().to_array());
+            positions.push((out * point.x + DVec3::Z * point.y).as_vec3().to_array());
+            normals.push((out * normal.x + DVec3::Z * normal.y).as_vec3().to_array());
         }
     }
+    let triangles = turned(profile, 1, 1);
+    let coarser = STRIDES.map(|n| turned(profile, if arc { n } else { 1 }, n)).to_vec();
+    let round = Some(Round { slices: SLICES, coarser });
+    Surface { positions, normals, triangles, pattern, round }
+}
+
+/// Triangles between every so many-th corner of a profile and around the axis.
+fn turned(profile: &[(DVec2, DVec2)], along: usize, around: usize) -> Vec<[u32; 3]> {
+    let mut triangles = vec![];
     let corner = |ring: usize, slice: usize| (ring * SLICES + slice % SLICES) as u32;
-    for (ring, pair) in profile.windows(2).enumerate() {
-        let (lower, upper) = (pair[0].0, pair[1].0);
+    for ring in (0..profile.len() - 1).step_by(along) {
+        let (lower, upper) = (profile[ring].0, profile[ring + along].0);
         if lower == upper {
             continue; // an edge: same place, another normal
         }
-        for slice in 0..SLICES {
-            let [a, b] = [corner(ring, slice), corner(ring, slice + 1)];
-            let [c, d] = [corner(ring + 1, slice + 1), corner(ring + 1, slice)];
+        for slice in (0..SLICES).step_by(around) {
+            let [a, b] = [corner(ring, slice), corner(ring, slice + around)];
+            let [c, d] = [corner(ring + along, slice + around), corner(ring + along, slice)];
             // Where one side is a point only the triangle on the wide side is left.
             if lower.x > 0.0 {
-                surface.triangles.push([a, b, c]);
+                triangles.push([a, b, c]);
             }
             if upper.x > 0.0 {
-                surface.triangles.push([a, c, d]);
+                triangles.push([a, c, d]);
             }
         }
     }
-    surface
+    triangles
 }
 
 /// Six faces of four corners.
 fn cube() -> Surface {
-    let mut surface =
-        Surface { positions: vec![], normals: vec![], triangles: vec![], pattern: Pattern::Plain };
+    let mut surface = Surface::empty();
     for (axis, right) in [(0, 1), (1, 2), (2, 0)] {
         for sign in [-1.0_f32, 1.0] {
             let mut normal = [0.0_f32; 3];

@@ -31,4 +31,29 @@ pub(crate) struct Surface {
     /// Three corners each, counter-clockwise from outside.
     pub(crate) triangles: Vec<[u32; 3]>,
     pub(crate) pattern: Pattern,
+    /// Of a surface of revolution.
+    pub(crate) round: Option<Round>,
+}
+
+/// How a surface of revolution gets coarser where it is small.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Round {
+    /// Corners around the axis.
+    pub(crate) slices: usize,
+    /// Triangles between fewer of the corners: each list has half as many around the axis as the
+    /// one before.
+    pub(crate) coarser: Vec<Vec<[u32; 3]>>,
+}
+
+impl Surface {
+    /// Of one colour, not round.
+    pub(crate) const fn empty() -> Self {
+        Self {
+            positions: vec![],
+            normals: vec![],
+            triangles: vec![],
+            pattern: Pattern::Plain,
+            round: None,
+        }
+    }
 }

@@ -255,7 +255,11 @@ fn surfaces_look_outward() {
         let (positions, normals) = (vectors("positions"), vectors("normals"));
         assert_eq!(positions.len(), normals.len());
         let middle = positions.iter().sum::<DVec3>() / positions.len() as f64;
-        for t in u32s(&s["triangles"]).chunks(3) {
+        let coarser = s["round"]["coarser"].as_array().into_iter().flatten();
+        let all: Vec<_> = std::iter::once(&s["triangles"]).chain(coarser).map(u32s).collect();
+        // Half the corners around: half the triangles of a side, a quarter of an arc's.
+        assert!(all.windows(2).all(|w| 2 * w[1].len() <= w[0].len()), "surface {k}");
+        for t in all.iter().flat_map(|list| list.chunks(3)) {
             let [a, b, c] = [t[0], t[1], t[2]].map(|i| positions[i as usize]);
             let face = (b - a).cross(c - a);
             assert!(face.length() > 1e-4, "surface {k}: a triangle without area");

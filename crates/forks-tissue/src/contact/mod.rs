@@ -6,17 +6,15 @@
 //! bones and tissue in motion.
 
 mod corners;
+mod exact;
 mod shape;
 
-use forks_contact::{
-    Contact, ContactProblem, Friction, Method, Settings, Side, Solver, Status, tangents,
-};
+use forks_contact::Solver;
 use forks_deform::{
     FreeStep, Obstacles, Place, SoftSimulation,
     dynamics::mechanism::{
         Geometry, LinkId,
         lie::{Pose, glam::DVec3},
-        linalg::Matrix,
     },
 };
 
@@ -26,14 +24,11 @@ use crate::{
     spec::ContactSpec,
 };
 use corners::corners;
+use exact::exact;
 use shape::distance;
 
 /// What tissue that is nearer than so many steps of its own motion may touch within one.
 const REACH: f64 = 1.5;
-
-/// Part of the largest answer that is added to the diagonal: what elements share, contacts of many
-/// vertices share too.
-const SOFTNESS: f64 = 1e-10;
 
 /// A vertex that pushes, or a corner of a rigid body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,6 +51,7 @@ struct Obstacle {
 }
 
 /// Where something may touch.
+#[derive(Debug)]
 struct Near {
     place: Place,
     position: DVec3,
@@ -196,62 +192,6 @@ impl Contacts {
         out
     }
 
-    fn exact(
-        &mut self,
-        step: &FreeStep<'_>,
-        near: Vec<Near>,
-        relaxation: f64,
-    ) -> Option<Vec<(Place, DVec3)>> {
-        let places: Vec<Place> = near.iter().map(|n| n.place.clone()).collect();
-        let mut w = step.response(&places);
-        let n = w.rows();
-        let most = (0..n).fold(0.0f64, |m, i| m.max(w[(i, i)]));
-        (0..n).for_each(|i| w[(i, i)] += SOFTNESS * most);
-        let free: Vec<f64> = places.iter().flat_map(|p| step.velocity(p).to_array()).collect();
-        let mut problem = ContactProblem::new(step.h).ok()?;
-        let body = problem.add_body(&w, &free).ok()?;
-        let mut ids = Vec::with_capacity(near.len());
-        for (k, c) in near.iter().enumerate() {
-            let [t, b] = tangents(c.normal);
-            let mut rows = Matrix::zeros(3, n);
-            for (i, axis) in [c.normal, t, b].into_iter().enumerate() {
-                let axis = axis.to_array();
-                (0..3).for_each(|j| rows[(i, 3 * k + j)] = axis[j]);
-            }
-            let contact = Contact {
-                gap: c.gap,
-                relaxation,
-                ..Contact::new(Friction::Cone { mu: c.friction })
-            };
-            ids.push(problem.add_contact(&contact, &[Side::of(body, rows.as_slice())]).ok()?);
-        }
-        // Sweeps with the robust method behind them: it alone costs a factor of all rows.
-        let settings = Settings {
-            method: Method::Fallback,
-            tolerance: 1e-9,
-            absolute_tolerance: 1e-12,
-            max_sweeps: 300,
-            ..Settings::default()
-        };
-        let report = self.solver.solve(&problem, &settings);
-        self.inexact += u64::from(report.status != Status::Converged);
-        let mut out = Vec::with_capacity(near.len());
-        for (c, id) in near.into_iter().zip(ids) {
-            let l = self.solver.impulse(id).ok()?;
-            let [t, b] = tangents(c.normal);
-            let impulse = c.normal * l[0] + t * l[1] + b * l[2];
-            if l[0] > 0.0 {
-                self.touching.push(Touching {
-                    position: c.position,
-                    force: impulse / step.h,
-                    gap: c.gap,
-                });
-                out.push((c.place, impulse));
-            }
-        }
-        Some(out)
-    }
-
     /// Springs and dampers where vertices overlap; friction up to the cone, never more than stops
     /// them.
     fn penalty(
@@ -290,14 +230,26 @@ impl Obstacles for Contacts {
             ContactSpec::Penalty { stiffness, damping } => {
                 self.penalty(step, near, (stiffness, damping))
             }
-            ContactSpec::Exact { relaxation } => match self.exact(step, near, relaxation) {
-                Some(impulses) => impulses,
-                // Numbers that are not finite: the step says so.
-                None => {
-                    self.inexact += 1;
-                    vec![]
+            ContactSpec::Exact { relaxation } => {
+                match exact(&mut self.solver, step, near, relaxation) {
+                    Some((impulses, inexact)) => {
+                        self.inexact += inexact;
+                        for (c, impulse) in &impulses {
+                            self.touching.push(Touching {
+                                position: c.position,
+                                force: *impulse / step.h,
+                                gap: c.gap,
+                            });
+                        }
+                        impulses.into_iter().map(|(c, impulse)| (c.place, impulse)).collect()
+                    }
+                    // Numbers that are not finite: the step says so.
+                    None => {
+                        self.inexact += 1;
+                        vec![]
+                    }
                 }
-            },
+            }
         }
     }
 }

@@ -37,6 +37,19 @@ class Camera {
     return (2 * this.distance * Math.tan(FIELD_OF_VIEW / 2)) / height;
   }
 
+  /**
+   * What of the world is in the picture: `sees(point, radius)` says whether a ball may be, `pixels(point, nearer)` how
+   * many pixels a metre is long at a point that is by so much nearer to the eye.
+   */
+  lens(width, height) {
+    const [right, up, backward] = this.axes(), eye = this.eye(), slope = Math.tan(FIELD_OF_VIEW / 2);
+    const depth = (p) => dot(subtract(eye, p), backward), sides = [[right, (slope * width) / Math.max(1, height)], [up, slope]];
+    return {
+      sees: (p, radius) => sides.every(([axis, s]) => Math.abs(dot(subtract(p, eye), axis)) - s * depth(p) <= radius * Math.hypot(1, s)),
+      pixels: (p, nearer) => height / (2 * slope * Math.max(depth(p) - nearer, 0.02 * this.distance)),
+    };
+  }
+
   /** The ray through a pixel: [eye, direction]. */
   ray(x, y, width, height) {
     const [right, up, backward] = this.axes(), s = (2 * Math.tan(FIELD_OF_VIEW / 2)) / height;

@@ -58,10 +58,14 @@ class Renderer {
     this.scene = new THREE.Scene();
     this.scene.matrixWorldAutoUpdate = false;
     this.eye = new THREE.Camera(); // our programs have their own
+    const known = new Map(), attribute = (numbers) => { // coarser surfaces have the corners of finer ones
+      if (!known.has(numbers)) known.set(numbers, new THREE.BufferAttribute(numbers, 3));
+      return known.get(numbers);
+    };
     this.geometries = surfaces.map((s) => {
       const geometry = new THREE.BufferGeometry();
-      geometry.setAttribute("position", new THREE.BufferAttribute(s.positions, 3));
-      geometry.setAttribute("normal", new THREE.BufferAttribute(s.normals, 3));
+      geometry.setAttribute("position", attribute(s.positions));
+      geometry.setAttribute("normal", attribute(s.normals));
       geometry.setIndex(new THREE.BufferAttribute(s.triangles, 1));
       return geometry;
     });

@@ -18,6 +18,9 @@ function ownSurfaces() {
   }));
 }
 
+/** How far the sides of a round surface may be off its roundness, pixels; the same for shadows. */
+const ROUNDNESS = 0.25, SHADOW_ROUNDNESS = 1;
+
 /** Arrows of forces are no longer than this many times that of a typical force. */
 const LONGEST_ARROW = 4;
 
@@ -39,6 +42,15 @@ class Scene {
       triangles: new Uint32Array(bytesOf(s.triangles)),
       pattern: s.pattern,
     }));
+    this.levels = this.surfaces.map((_, i) => [[i, Infinity]]); // of every surface, fine to coarse: the number of one, its corners around
+    data.surfaces.forEach(({ round }, i) => {
+      if (!round) return;
+      this.levels[i] = [[i, round.slices]];
+      for (const text of round.coarser) {
+        this.levels[i].push([this.surfaces.length, round.slices / 2 ** this.levels[i].length]);
+        this.surfaces.push({ ...this.surfaces[i], triangles: new Uint32Array(bytesOf(text)) });
+      }
+    });
     this.rod = this.surfaces.length;
     this.tip = this.rod + 1;
     this.surfaces.push(...ownSurfaces());
@@ -48,13 +60,19 @@ class Scene {
       return { skin, surface: this.surfaces.length - 1 };
     });
     this.reaches = this.surfaces.map((s) => reachOf(s.positions));
-    const prepared = (parts) => parts.map((p) => ({ ...p, affine: affineOfPose(p.pose, 0, p.scale, new Float64Array(12)) }));
+    const prepared = (parts) => parts.map((p) => {
+      const around = Math.max(...p.scale.slice(0, this.surfaces[p.surface].pattern === 2 ? 3 : 2));
+      const reach = this.reaches[p.surface].radius * Math.max(...p.scale);
+      return { ...p, affine: affineOfPose(p.pose, 0, p.scale, new Float64Array(12)), around, reach };
+    });
     this.bodies = recording.bodies.map((b) => ({ ...b, parts: prepared(b.parts) }));
     this.scenery = prepared(data.scenery);
     this.typicalForce = recording.typicalForce();
     this.measure();
     this.batches = [0, 1, 2, 3].map(() => this.surfaces.map((_, i) => new Batch(i)));
     this.affines = this.bodies.map(() => new Float64Array(12)); // world from body
+    this.placed = new Float64Array(12); // the part that is being placed
+    this.watch = () => null; // the camera's lens
   }
 
   /** Box around everything that moves at any time, its size and its lowest point. */
@@ -120,6 +138,7 @@ class Scene {
     this.now = time;
     this.recording.posesAt(time, this.poses);
     for (const kind of this.batches) for (const batch of kind) batch.count = 0;
+    this.lens = this.watch();
     for (const part of this.scenery) this.place(null, part, -1, 0);
     this.affines.forEach((affine, b) => affineOfPose(this.poses, POSE * b, UNIT_SCALE, affine));
     this.bodies.forEach((body, b) => {
@@ -151,10 +170,24 @@ class Scene {
   }
 
   place(affine, part, body, glow) {
-    const batch = this.batch(part.surface, part.colour), at = batch.next();
-    if (affine) affineProduct(affine, part.affine, batch.numbers, at); else batch.numbers.set(part.affine, at);
-    batch.mark(at, part.colour, body, glow);
-    if (body >= 0) this.cast(batch, at);
+    const { placed, lens } = this;
+    if (affine) affineProduct(affine, part.affine, placed, 0); else placed.set(part.affine);
+    const middle = [placed[3], placed[7], placed[11]], around = lens ? part.around * lens.pixels(middle, part.reach) : Infinity;
+    const put = (batch) => {
+      const at = batch.next();
+      batch.numbers.set(placed, at);
+      batch.mark(at, part.colour, body, glow);
+    };
+    if (!lens || lens.sees(middle, part.reach)) put(this.batch(this.level(part.surface, around, ROUNDNESS), part.colour));
+    if (body >= 0) put(this.batches[2][this.level(part.surface, around, SHADOW_ROUNDNESS)]);
+  }
+
+  /** The coarsest of a surface whose sides are not further off a circle of `around` pixels than `most`. */
+  level(surface, around, most) {
+    const levels = this.levels[surface];
+    if (!levels) return surface;
+    const fine = levels.findLastIndex(([, corners]) => around * (1 - Math.cos(Math.PI / corners)) <= most);
+    return levels[Math.max(0, fine)][0];
   }
 
   /** Brings a skin into its form at a time; the number of its surface. */

@@ -6,6 +6,7 @@ class Viewer {
     this.scene = new Scene(this.recording);
     this.camera = new Camera();
     this.canvas = document.getElementById("scene");
+    this.scene.watch = () => this.camera.lens(this.canvas.clientWidth, this.canvas.clientHeight);
     this.plot = new Plot(document.getElementById("plot"), this.recording);
     this.panel = new Panel(this.scene, {
       select: (b) => this.select(b),
