@@ -4,7 +4,8 @@
 
 FORKS_PROGRAM names the program (release profile), CHROMIUM the browser. Rendering is in software,
 on the cores that the program has too: what a browser with a graphics card adds is not measured;
-what the page itself does per picture is.
+what the page itself does per picture is. What a page costs the program is measured with a listener
+that draws nothing, for a browser that draws in software takes the program's cores away.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import contextlib
 import glob
 import json
 import math
+import multiprocessing
 import os
 import socket
 import statistics
@@ -23,23 +25,10 @@ import time
 
 from playwright.sync_api import sync_playwright
 
-from test_page import ARM, CHROMIUM, PROGRAM, SOFTWARE, TIP, pixel, ready
+from test_page import ARM, CHROMIUM, PROGRAM, SOFTWARE, TIP, chain, pixel, ready
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../fixtures")
 TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def chain(links):
-    """A chain of sprung hinges, every other one turned by a right angle."""
-    bodies, end = "", ""
-    for k in range(links):
-        at = "0.05 0 0" if k else "0 0 1"
-        axis = "0 1 0" if k % 2 else "0 0 1"
-        bodies += f"""<body name="b{k}" pos="{at}">
-<joint name="j{k}" axis="{axis}" stiffness="20" damping="0.05"/>
-<geom type="capsule" size="0.01" fromto="0 0 0 0.05 0 0"/>"""
-        end += "</body>"
-    return f"<mujoco><worldbody>{bodies}{end}</worldbody></mujoco>"
 
 
 def ball(rings, columns):
@@ -128,7 +117,7 @@ def pictures(page, seconds):
     page.evaluate(
         """() => {
             forks.drawn = []; forks.work = [];
-            const draw = forks.draw.bind(forks);
+            const draw = Object.getPrototypeOf(forks).draw.bind(forks);
             forks.draw = () => {
                 const begin = performance.now();
                 draw();
@@ -143,11 +132,11 @@ def pictures(page, seconds):
 
 
 def latency(page, times):
-    """Milliseconds from a movement of the mouse to a drawn frame in which the body has moved."""
+    """Milliseconds from a movement of the mouse to a pose that has changed, and to its picture."""
     page.evaluate(
         """() => {
-            forks.waits = []; forks.since = null;
-            addEventListener("pointermove", (e) => {
+            forks.poses = []; forks.waits = []; forks.since = null;
+            for (const kind of ["pointerrawupdate", "pointermove"]) addEventListener(kind, (e) => {
                 if (forks.pulled && forks.since === null) forks.since = e.timeStamp;
             }, true);
             const see = forks.see.bind(forks);
@@ -159,6 +148,7 @@ def latency(page, times):
                 const moved = last && Math.max(...now.map((x, i) => Math.abs(x - last[i]))) > 1e-6;
                 if (moved && forks.since > 0) {
                     const after = drawn(forks.since);
+                    forks.poses.push(performance.now() - forks.since);
                     forks.since = -1;
                     requestAnimationFrame(() => setTimeout(after, 0));
                 }
@@ -179,7 +169,7 @@ def latency(page, times):
         page.evaluate("forks.send({type: 'play'})")
         page.wait_for_timeout(300)
         page.evaluate("forks.since = null")
-    return sorted(page.evaluate("forks.waits"))
+    return [sorted(waits) for waits in page.evaluate("[forks.poses, forks.waits]")]
 
 
 def used(run):
@@ -189,8 +179,8 @@ def used(run):
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def moment(url):
-    """Simulated time now, by a socket that is there for one frame."""
+def frames(url):
+    """Frames as a page gets them, without a page."""
     host, query = url.removeprefix("http://").split("/", 1)
     name, port = host.split(":")
     with socket.create_connection((name, int(port))) as s:
@@ -205,15 +195,20 @@ def moment(url):
         stream = s.makefile("rb")
         while stream.readline().strip():
             pass
-        while True:
-            kind, length = stream.read(2)
+        while start := stream.read(2):
+            kind, length = start
             if length == 126:
                 (length,) = struct.unpack(">H", stream.read(2))
             elif length == 127:
                 (length,) = struct.unpack(">Q", stream.read(8))
             body = stream.read(length)
             if kind & 15 == 2:
-                return struct.unpack("<d", body[:8])[0]
+                yield body
+
+
+def moment(url):
+    """Simulated time now."""
+    return struct.unpack("<d", next(frames(url))[:8])[0]
 
 
 def rate(url, seconds):
@@ -221,6 +216,23 @@ def rate(url, seconds):
     first, begin = moment(url), time.perf_counter()
     time.sleep(seconds)
     return (moment(url) - first) / (time.perf_counter() - begin)
+
+
+def listen(url, count):
+    for _ in frames(url):
+        count.value += 1
+
+
+@contextlib.contextmanager
+def listener(url):
+    """Somebody in a process of its own who takes every frame; gives how many came."""
+    count = multiprocessing.Value("l", 0)
+    process = multiprocessing.Process(target=listen, args=(url, count), daemon=True)
+    process.start()
+    time.sleep(1)
+    yield count
+    process.kill()
+    process.join()
 
 
 def measure(browser, folder, options):
@@ -251,35 +263,41 @@ def measure(browser, folder, options):
 
     with program(path["arm.xml"], "--play") as (_, url), page_of(browser, url) as page:
         waits = latency(page, 40)
-    out["latency, ms"] = waits
-    middle, most = statistics.median(waits), waits[int(0.9 * len(waits))]
-    print(f"latency: median {middle:.1f} ms, nine of ten of {len(waits)} below {most:.1f} ms")
+    for what, times in zip(["a changed pose", "its picture"], waits):
+        out[f"latency to {what}, ms"] = times
+        middle, most = statistics.median(times), times[int(0.9 * len(times))]
+        print(f"latency to {what}: median {middle:.1f} ms, nine of ten below {most:.1f} ms")
 
-    # The arm at its own pace; what a page adds to the program's processor time.
-    costs = []
+    # The chain at its own pace; what a page adds to the program's processor time.
+    costs, pace = [], []
     with program(path["chain.xml"], "--play") as (run, url):
         time.sleep(2)
-        for _ in range(3):
-            alone, begin = used(run), time.perf_counter()
-            time.sleep(seconds)
-            alone = (used(run) - alone) / (time.perf_counter() - begin)
-            with page_of(browser, url) as page:
-                page.wait_for_timeout(2000)
-                shown, begin = used(run), time.perf_counter()
-                time.sleep(seconds)
-                shown = (used(run) - shown) / (time.perf_counter() - begin)
-            costs.append(shown - alone)
-    out["streaming of 400 links, part of a core"] = costs
-    print(f"streaming of 400 links: {100 * statistics.median(costs):.1f} % of a core")
 
+        def cost():
+            before, begin = used(run), time.perf_counter()
+            time.sleep(seconds)
+            return (used(run) - before) / (time.perf_counter() - begin)
+
+        for _ in range(3):
+            alone = cost()
+            with listener(url) as count:
+                first = count.value
+                shown = cost()
+                pace.append((count.value - first) / seconds)
+            costs.append(shown - 0.5 * (alone + cost()))
+    out["streaming of 400 links, part of a core"] = costs
+    out["frames per second of 400 links"] = pace
+    cost, pace = statistics.median(costs), statistics.median(pace)
+    print(f"streaming of 400 links: {100 * cost:.1f} % of a core at {pace:.1f} frames/s")
+
+    # The same as fast as it can.
     ratios = []
     with program(path["chain.xml"], "--play") as (_, url):
         with page_of(browser, url) as page:
             page.evaluate("forks.send({type: 'speed', factor: 100})")
         for _ in range(3):
             alone = rate(url, seconds)
-            with page_of(browser, url) as page:
-                page.wait_for_timeout(2000)
+            with listener(url):
                 shown = rate(url, seconds)
             again = rate(url, seconds)
             ratios.append(shown / statistics.mean([alone, again]))

@@ -36,8 +36,7 @@ ARM = """<mujoco><option gravity="0 0 0"/><worldbody><body name="upper">
 
 
 # Software rendering, wherever this runs.
-SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
-SOFTWARE.append("--enable-unsafe-swiftshader")
+SOFTWARE = ["--no-sandbox", "--enable-unsafe-swiftshader"]
 
 
 @pytest.fixture(scope="session")
@@ -243,6 +242,73 @@ def test_a_body_follows_the_mouse(view):
     page.mouse.move(160, 200, steps=3)
     page.mouse.up()
     assert now(page, "camera.azimuth") != azimuth and now(page, "pulled") is None
+
+
+def chain(links):
+    """A chain of sprung hinges, every other one turned by a right angle."""
+    bodies, end = "", ""
+    for k in range(links):
+        at = "0.05 0 0" if k else "0 0 1"
+        axis = "0 1 0" if k % 2 else "0 0 1"
+        bodies += f"""<body name="b{k}" pos="{at}">
+<joint name="j{k}" axis="{axis}" stiffness="20" damping="0.05"/>
+<geom type="capsule" size="0.01" fromto="0 0 0 0.05 0 0"/>"""
+        end += "</body>"
+    return f"<mujoco><worldbody>{bodies}{end}</worldbody></mujoco>"
+
+
+# How many instances are drawn, how many of them together, and how many corners all have.
+DRAWN = """() => {
+    const { scene, renderer } = forks, content = scene.at(forks.time);
+    const sum = (list, of) => list.reduce((total, x) => total + of(x), 0);
+    const corners = (b) => b.count * scene.surfaces[b.surface].positions.length / 3;
+    const together = sum(content.unrolled, (u) => u.count);
+    return { software: renderer.software, together,
+        count: together + sum(content.opaque, (b) => b.count),
+        corners: sum(content.unrolled, (u) => u.corners) + sum(content.opaque, corners) };
+}"""
+
+
+def test_links_are_as_round_as_they_are_large_and_met_where_they_are(view, tmp_path):
+    path = tmp_path / "chain.xml"
+    path.write_text(chain(100))
+    page, _ = view(path)
+    page.click("[data-view=front]")
+    page.wait_for_timeout(300)
+    far = page.evaluate(DRAWN)
+    assert far["software"] and far["together"] == far["count"] == 300
+    for body in (0, 33, 99):
+        page.mouse.click(*pixel(page, body, "[0.025, 0, 0]"))
+        assert now(page, "scene.selected") == body
+    # From near by some are beside the picture, and the others rounder.
+    page.evaluate("() => { forks.camera.distance = 0.2; forks.changed(); }")
+    page.wait_for_timeout(300)
+    near = page.evaluate(DRAWN)
+    assert 0 < near["count"] < 100
+    assert near["corners"] / near["count"] > 5 * far["corners"] / far["count"]
+
+
+# Pictures that take so long, every one followed by a turn without; how sharp they become.
+TAKING = """(times) => {
+    const pace = new Sharpness(), found = [];
+    let now = 0;
+    for (const time of times) {
+        for (let k = 0; k < 60; k++) {
+            pace.drawn(now);
+            pace.turn(now + time);
+            now += time + 16;
+        }
+        found.push(pace.moving);
+    }
+    return [...found, pace.still(now), pace.still(now + 300)];
+}"""
+
+
+def test_pictures_are_less_sharp_only_where_drawing_is_slow(view):
+    page, _ = view()
+    slow, well, quick, resting, rested = page.evaluate(TAKING, [100, 30, 16])
+    assert slow == well == 0.4 and quick == 1
+    assert not resting and rested
 
 
 # Three links without springs, which fall if nothing holds them.

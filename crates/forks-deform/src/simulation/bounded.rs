@@ -49,7 +49,8 @@ impl SoftSimulation {
             let mut now = self.energies(commands);
             let most = at[0] + at[1] + work;
             let rise = now[0] + now[1] - most;
-            let much = rise.is_nan() || rise > RISE * (at[0] + now[0]);
+            let noise = self.rounding(now, most);
+            let much = rise.is_nan() || rise > RISE * (at[0] + now[0]) + noise;
             if depth < HALVINGS && much && self.has_moved(&before) {
                 self.state = before;
                 self.place();

@@ -21,12 +21,17 @@ impl SoftSimulation {
         [kinetic, self.potential(commands).0]
     }
 
+    /// What rounding makes of energies that are sums over all nodes, which is no rise: it grows as
+    /// the square root of their number.
+    pub(crate) fn rounding(&self, now: [f64; 2], most: f64) -> f64 {
+        let terms = 4.0 + (self.state.x.len() as f64).sqrt();
+        terms * f64::EPSILON * (now[0] + now[1].abs() + most.abs())
+    }
+
     /// Slows relative motion by what energy there is, `now`, beyond `most`; the energy after.
     pub(crate) fn temper(&mut self, now: [f64; 2], most: f64) -> [f64; 2] {
         let rise = now[0] + now[1] - most;
-        // Rounding of the sum is no rise.
-        let rounding = 4.0 * f64::EPSILON * (now[0] + now[1].abs() + most.abs());
-        if rise.is_nan() || rise <= rounding {
+        if rise.is_nan() || rise <= self.rounding(now, most) {
             return now;
         }
         let (mean, rotation) = self.mean_motion();

@@ -28,7 +28,7 @@ const PAGE: &str = include_str!("viewer/page.html");
 const STYLE: &str = include_str!("viewer/viewer.css");
 
 /// The viewer, each file using only those before it.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 12] = [
     include_str!("three/three.js"),
     include_str!("viewer/math.js"),
     include_str!("viewer/recording.js"),
@@ -39,6 +39,7 @@ const SCRIPTS: [&str; 11] = [
     include_str!("viewer/scene.js"),
     include_str!("viewer/plot.js"),
     include_str!("viewer/panel.js"),
+    include_str!("viewer/sharpness.js"),
     include_str!("viewer/viewer.js"),
 ];
 

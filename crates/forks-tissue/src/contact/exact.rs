@@ -15,7 +15,7 @@ use forks_deform::{
     dynamics::mechanism::{lie::glam::DVec3, linalg::Matrix},
 };
 
-use super::Near;
+use super::{Id, Near};
 
 /// Part of the largest answer that is added to the diagonal: what elements share, contacts of many
 /// vertices share too.
@@ -25,51 +25,177 @@ const SOFTNESS: f64 = 1e-10;
 /// what the law is solved to.
 const OVERLAP: f64 = 1e-8;
 
-/// The places that push with their impulses, and the number of solutions that were less exact than
-/// asked; `None` where numbers are not finite.
-pub(super) fn exact(
-    solver: &mut Solver,
-    step: &FreeStep<'_>,
-    near: Vec<Near>,
-    relaxation: f64,
-) -> Option<(Vec<(Near, DVec3)>, u64)> {
-    let most = near.iter().map(|c| step.velocity(&c.place).length()).fold(0.0, f64::max);
-    let mut candidates = Candidates::new(&near);
-    let mut held: Vec<usize> = Vec::new();
-    let mut halves = Vec::new();
-    let mut impulses: Vec<DVec3> = Vec::new();
-    let mut inexact = 0;
-    let mut end = (step.v.to_vec(), step.nodes.to_vec());
-    loop {
-        let shortfall = |k: usize| {
-            let c = &near[k];
-            target(c.gap, step.h, relaxation)
-                - c.normal.dot(step.velocity_at(&c.place, (&end.0, &end.1)))
-        };
-        let joining = candidates.take(shortfall, OVERLAP * most + f64::MIN_POSITIVE);
-        if joining.is_empty() {
-            break;
-        }
-        for k in joining {
-            halves.extend(step.halves(&near[k].place));
-            held.push(k);
-        }
-        let places: Vec<&Near> = held.iter().map(|&k| &near[k]).collect();
-        let status;
-        (impulses, status) = solve(solver, step, &places, &halves, relaxation)?;
-        inexact = u64::from(status != Status::Converged);
-        end = step.with(places.iter().map(|c| &c.place).zip(impulses.iter().copied()));
+/// Rounds after which places that do not push stay: they might come and go for ever.
+const LEAVING: usize = 8;
+
+/// The law over places near obstacles, step after step.
+#[derive(Clone, Debug)]
+pub(super) struct Exact {
+    solver: Solver,
+    /// What pushed in the last step.
+    last: BTreeMap<Id, DVec3>,
+    /// Solutions that were less exact than asked, of the last call.
+    pub(super) inexact: u64,
+}
+
+/// Places that the law is solved over.
+#[derive(Default)]
+struct Held {
+    numbers: Vec<usize>,
+    impulses: Vec<DVec3>,
+    /// Three each.
+    halves: Vec<Vec<f64>>,
+}
+
+impl Exact {
+    pub(super) fn new() -> Self {
+        Self { solver: Solver::new(), last: BTreeMap::new(), inexact: 0 }
     }
-    let mut pushes = vec![DVec3::ZERO; near.len()];
-    held.iter().zip(impulses).for_each(|(&k, i)| pushes[k] = i);
-    let all = near.into_iter().zip(pushes);
-    Some((all.filter(|(c, i)| i.dot(c.normal) > 0.0).collect(), inexact))
+
+    /// Nothing pushes.
+    pub(super) fn rest(&mut self) {
+        self.last.clear();
+        self.inexact = 0;
+    }
+
+    /// The places that push with their impulses; `None` where numbers are not finite.
+    pub(super) fn impulses(
+        &mut self,
+        step: &FreeStep<'_>,
+        near: Vec<Near>,
+        relaxation: f64,
+    ) -> Option<Vec<(Near, DVec3)>> {
+        let most = near.iter().map(|c| step.velocity(&c.place).length()).fold(0.0, f64::max);
+        let tolerance = OVERLAP * most + f64::MIN_POSITIVE;
+        let mut waiting = Waiting::new(&near);
+        let mut held = Held::default();
+        // What pushed will push.
+        let warm = |k: usize| self.last.get(&near[k].id).copied();
+        for k in waiting.take_all(|k| warm(k).is_some()) {
+            held.join(step, k, &near[k], warm(k).unwrap_or_default());
+        }
+        self.inexact = 0;
+        let mut end = (step.v.to_vec(), step.nodes.to_vec());
+        for round in 0.. {
+            if round > 0 || held.numbers.is_empty() {
+                let shortfall = |k: usize| {
+                    let c = &near[k];
+                    let separates = c.normal.dot(step.velocity_at(&c.place, (&end.0, &end.1)));
+                    target(c.gap, step.h, relaxation) - separates
+                };
+                let joining = waiting.take_worst(shortfall, tolerance);
+                if joining.is_empty() {
+                    break;
+                }
+                if round < LEAVING {
+                    let pushes =
+                        |k: usize, i: DVec3| i != DVec3::ZERO || shortfall(k) >= -tolerance;
+                    held.leave(pushes).for_each(|k| waiting.put_back(k));
+                }
+                joining.into_iter().for_each(|k| held.join(step, k, &near[k], DVec3::ZERO));
+            }
+            let status = held.solve(&mut self.solver, step, &near, relaxation)?;
+            self.inexact = u64::from(status != Status::Converged);
+            let places = held.numbers.iter().map(|&k| &near[k].place);
+            end = step.with(places.zip(held.impulses.iter().copied()));
+        }
+        let mut pushes = vec![DVec3::ZERO; near.len()];
+        held.numbers.iter().zip(held.impulses).for_each(|(&k, i)| pushes[k] = i);
+        let all = near.into_iter().zip(pushes);
+        let out: Vec<(Near, DVec3)> = all.filter(|(c, i)| i.dot(c.normal) > 0.0).collect();
+        self.last = out.iter().map(|(c, i)| (c.id, *i)).collect();
+        Some(out)
+    }
+}
+
+impl Held {
+    fn join(&mut self, step: &FreeStep<'_>, k: usize, near: &Near, impulse: DVec3) {
+        self.numbers.push(k);
+        self.impulses.push(impulse);
+        self.halves.extend(step.halves(&near.place));
+    }
+
+    /// Those that are not to stay leave, and are given.
+    fn leave(&mut self, stays: impl Fn(usize, DVec3) -> bool) -> impl Iterator<Item = usize> {
+        let all = std::mem::take(self);
+        let mut left = vec![];
+        let mut halves = all.halves.into_iter();
+        for (k, i) in all.numbers.into_iter().zip(all.impulses) {
+            let own = halves.by_ref().take(3);
+            if stays(k, i) {
+                self.numbers.push(k);
+                self.impulses.push(i);
+                self.halves.extend(own);
+            } else {
+                own.for_each(drop);
+                left.push(k);
+            }
+        }
+        left.into_iter()
+    }
+
+    /// Impulses of the law, from those that are there.
+    fn solve(
+        &mut self,
+        solver: &mut Solver,
+        step: &FreeStep<'_>,
+        near: &[Near],
+        relaxation: f64,
+    ) -> Option<Status> {
+        let mut w = FreeStep::products(&self.halves);
+        let n = w.rows();
+        let most = (0..n).fold(0.0f64, |m, i| m.max(w[(i, i)]));
+        (0..n).for_each(|i| w[(i, i)] += SOFTNESS * most);
+        let places = || self.numbers.iter().map(|&k| &near[k]);
+        let free: Vec<f64> = places().flat_map(|c| step.velocity(&c.place).to_array()).collect();
+        let mut problem = ContactProblem::new(step.h).ok()?;
+        let body = problem.add_body(&w, &free).ok()?;
+        let axes = |c: &Near| {
+            let [t, b] = tangents(c.normal);
+            [c.normal, t, b]
+        };
+        let mut ids = Vec::with_capacity(self.numbers.len());
+        for (k, (c, impulse)) in places().zip(&self.impulses).enumerate() {
+            let mut rows = Matrix::zeros(3, n);
+            for (i, axis) in axes(c).into_iter().enumerate() {
+                let axis = axis.to_array();
+                (0..3).for_each(|j| rows[(i, 3 * k + j)] = axis[j]);
+            }
+            let contact = Contact {
+                gap: c.gap,
+                relaxation,
+                warm: axes(c).map(|axis| axis.dot(*impulse)),
+                ..Contact::new(Friction::Cone { mu: c.friction })
+            };
+            ids.push(problem.add_contact(&contact, &[Side::of(body, rows.as_slice())]).ok()?);
+        }
+        // Sweeps with the robust method behind them: it alone costs a factor of all rows.
+        let settings = Settings {
+            method: Method::Fallback,
+            tolerance: 1e-9,
+            absolute_tolerance: 1e-12,
+            max_sweeps: 300,
+            ..Settings::default()
+        };
+        let status = solver.solve(&problem, &settings).status;
+        let impulse = |(c, id): (&Near, _)| {
+            let l = solver.impulse(id).ok()?;
+            Some(axes(c).into_iter().zip(l).map(|(axis, l)| axis * l).sum())
+        };
+        let impulses: Option<Vec<DVec3>> = places().zip(ids).map(impulse).collect();
+        self.impulses = impulses?;
+        Some(status)
+    }
 }
 
 /// Places that have not joined, by what they follow.
-struct Candidates(Vec<Vec<usize>>);
+struct Waiting {
+    groups: Vec<Vec<usize>>,
+    /// Group of every place.
+    group: Vec<usize>,
+}
 
-impl Candidates {
+impl Waiting {
     fn new(near: &[Near]) -> Self {
         let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
         for (k, c) in near.iter().enumerate() {
@@ -78,13 +204,28 @@ impl Candidates {
             let key = if c.place.nodes.is_empty() { vec![usize::MAX, k] } else { nodes.collect() };
             groups.entry(key).or_default().push(k);
         }
-        Self(groups.into_values().collect())
+        let groups: Vec<Vec<usize>> = groups.into_values().collect();
+        let mut group = vec![0; near.len()];
+        for (g, all) in groups.iter().enumerate() {
+            all.iter().for_each(|&k| group[k] = g);
+        }
+        Self { groups, group }
+    }
+
+    /// Takes all that are wanted.
+    fn take_all(&mut self, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut out = Vec::new();
+        for group in &mut self.groups {
+            out.extend(group.extract_if(.., |k| wanted(*k)));
+        }
+        out.sort_unstable();
+        out
     }
 
     /// Takes the one of every group that falls shortest by more than a tolerance.
-    fn take(&mut self, shortfall: impl Fn(usize) -> f64, tolerance: f64) -> Vec<usize> {
+    fn take_worst(&mut self, shortfall: impl Fn(usize) -> f64, tolerance: f64) -> Vec<usize> {
         let mut out = Vec::new();
-        for group in &mut self.0 {
+        for group in &mut self.groups {
             let of = |(at, &k): (usize, &usize)| (at, shortfall(k));
             let worst = group.iter().enumerate().map(of).max_by(|a, b| a.1.total_cmp(&b.1));
             // Not a number joins as well: the law refuses it.
@@ -95,56 +236,15 @@ impl Candidates {
         out.sort_unstable();
         out
     }
+
+    fn put_back(&mut self, k: usize) {
+        self.groups[self.group[k]].push(k);
+    }
 }
 
 /// The normal velocity that a gap asks for at least.
 fn target(gap: f64, h: f64, relaxation: f64) -> f64 {
     if gap > 0.0 { -gap / h } else { -gap / (h + relaxation) }
-}
-
-/// The law over places with their halves, three each.
-fn solve(
-    solver: &mut Solver,
-    step: &FreeStep<'_>,
-    places: &[&Near],
-    halves: &[Vec<f64>],
-    relaxation: f64,
-) -> Option<(Vec<DVec3>, Status)> {
-    let mut w = FreeStep::products(halves);
-    let n = w.rows();
-    let most = (0..n).fold(0.0f64, |m, i| m.max(w[(i, i)]));
-    (0..n).for_each(|i| w[(i, i)] += SOFTNESS * most);
-    let free: Vec<f64> = places.iter().flat_map(|c| step.velocity(&c.place).to_array()).collect();
-    let mut problem = ContactProblem::new(step.h).ok()?;
-    let body = problem.add_body(&w, &free).ok()?;
-    let mut ids = Vec::with_capacity(places.len());
-    for (k, c) in places.iter().enumerate() {
-        let [t, b] = tangents(c.normal);
-        let mut rows = Matrix::zeros(3, n);
-        for (i, axis) in [c.normal, t, b].into_iter().enumerate() {
-            let axis = axis.to_array();
-            (0..3).for_each(|j| rows[(i, 3 * k + j)] = axis[j]);
-        }
-        let friction = Friction::Cone { mu: c.friction };
-        let contact = Contact { gap: c.gap, relaxation, ..Contact::new(friction) };
-        ids.push(problem.add_contact(&contact, &[Side::of(body, rows.as_slice())]).ok()?);
-    }
-    // Sweeps with the robust method behind them: it alone costs a factor of all rows.
-    let settings = Settings {
-        method: Method::Fallback,
-        tolerance: 1e-9,
-        absolute_tolerance: 1e-12,
-        max_sweeps: 300,
-        ..Settings::default()
-    };
-    let status = solver.solve(&problem, &settings).status;
-    let impulse = |(c, id): (&&Near, _)| {
-        let l = solver.impulse(id).ok()?;
-        let [t, b] = tangents(c.normal);
-        Some(c.normal * l[0] + t * l[1] + b * l[2])
-    };
-    let impulses: Option<Vec<DVec3>> = places.iter().zip(ids).map(impulse).collect();
-    Some((impulses?, status))
 }
 
 #[cfg(test)]
@@ -159,6 +259,7 @@ mod tests {
     /// Solves over all places too.
     struct Both {
         contacts: Contacts,
+        exact: Exact,
         compared: usize,
         /// The most places that are near, and that push.
         most: [usize; 2],
@@ -168,12 +269,12 @@ mod tests {
         fn impulses(&mut self, step: &FreeStep<'_>) -> Vec<(Place, DVec3)> {
             let near = || self.contacts.near(step, step.link_poses());
             let all = near();
-            let held: Vec<&Near> = all.iter().collect();
-            let halves: Vec<_> = all.iter().flat_map(|c| step.halves(&c.place)).collect();
-            let mut solver = Solver::new();
-            let (rival, status) = solve(&mut solver, step, &held, &halves, 0.0).unwrap();
-            let rival = step.with(all.iter().map(|c| &c.place).zip(rival));
-            let (found, inexact) = exact(&mut solver, step, near(), 0.0).unwrap();
+            let mut held = Held::default();
+            (0..all.len()).for_each(|k| held.join(step, k, &all[k], DVec3::ZERO));
+            let status = held.solve(&mut Solver::new(), step, &all, 0.0).unwrap();
+            let rival = step.with(all.iter().map(|c| &c.place).zip(held.impulses));
+            let found = self.exact.impulses(step, near(), 0.0).unwrap();
+            let inexact = self.exact.inexact;
             self.most = [self.most[0].max(all.len()), self.most[1].max(found.len())];
             let found: Vec<_> = found.into_iter().map(|(c, i)| (c.place, i)).collect();
             let end = step.with(found.iter().map(|(p, i)| (p, *i)));
@@ -241,7 +342,7 @@ mod tests {
             let spec = TissueSpec::parse(&text, "ball.toml").unwrap();
             let TissueScene { mut simulation, contacts, .. } =
                 TissueScene::build(spec, &folder).unwrap();
-            let mut both = Both { contacts, compared: 0, most: [0; 2] };
+            let mut both = Both { contacts, exact: Exact::new(), compared: 0, most: [0; 2] };
             for _ in 0..30 {
                 simulation.step_among(0.005, &Default::default(), Some(&mut both)).unwrap();
             }

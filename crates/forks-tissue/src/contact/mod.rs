@@ -9,7 +9,6 @@ mod corners;
 mod exact;
 mod shape;
 
-use forks_contact::Solver;
 use forks_deform::{
     FreeStep, Obstacles, Place, SoftSimulation,
     dynamics::mechanism::{
@@ -24,7 +23,7 @@ use crate::{
     spec::ContactSpec,
 };
 use corners::corners;
-use exact::exact;
+use exact::Exact;
 use shape::distance;
 
 /// What tissue that is nearer than so many steps of its own motion may touch within one.
@@ -50,9 +49,13 @@ struct Obstacle {
     friction: f64,
 }
 
+/// Numbers of a vertex, or behind them of a corner, and of the obstacle.
+type Id = (usize, usize);
+
 /// Where something may touch.
 #[derive(Debug)]
 struct Near {
+    id: Id,
     place: Place,
     position: DVec3,
     normal: DVec3,
@@ -71,7 +74,7 @@ pub(crate) struct Contacts {
     /// Of every tissue.
     friction: Vec<f64>,
     touching: Vec<Touching>,
-    solver: Solver,
+    exact: Exact,
     /// Solutions in the last step that were less exact than asked.
     pub(crate) inexact: u64,
     /// Nodes in the link of every obstacle do not touch it.
@@ -131,7 +134,7 @@ impl Contacts {
             corners: points,
             friction: friction.to_vec(),
             touching: Vec::new(),
-            solver: Solver::new(),
+            exact: Exact::new(),
             inexact: 0,
         })
     }
@@ -154,39 +157,40 @@ impl Contacts {
     /// All that is near enough to touch within a step.
     fn near(&self, step: &FreeStep<'_>, poses: &[Pose]) -> Vec<Near> {
         let mut out = Vec::new();
-        let mut ask = |at: DVec3, radius: f64, o: &Obstacle, friction: f64, place: Place| {
+        let mut ask = |at: DVec3, id: Id, friction: f64, mut place: Place| {
+            let o = &self.obstacles[id.1];
             let world_from_shape = poses[o.link.index()] * o.link_from_shape;
             let local = world_from_shape.inverse().transform_point(at);
-            let Some((d, n)) = distance(&o.form, local) else { return };
-            let (gap, normal) = (d - radius, world_from_shape.rotation * n);
-            let mut place = place;
-            let touched = at - normal * d;
+            let Some((gap, n)) = distance(&o.form, local) else { return };
+            let normal = world_from_shape.rotation * n;
+            let position = at - normal * gap;
             if o.link != LinkId::WORLD {
-                place.links.push((o.link, touched, -1.0));
+                place.links.push((o.link, position, -1.0));
             }
             if gap < REACH * step.h * step.velocity(&place).length() + 1e-9 {
                 // Of the surfaces' coefficients the mean counts, as the geometric one.
                 let friction = (friction * o.friction).sqrt();
-                out.push(Near { place, position: touched, normal, gap, friction });
+                out.push(Near { id, place, position, normal, gap, friction });
             }
         };
-        for v in 0..self.skin.vertices.len() {
+        let vertices = self.skin.vertices.len();
+        for v in 0..vertices {
             let at = self.skin.of(v, &step.state().x);
-            for (o, _) in self.obstacles.iter().zip(&self.own).filter(|(_, own)| !own[v]) {
+            for o in (0..self.obstacles.len()).filter(|&o| !self.own[o][v]) {
                 let place = Place { nodes: self.skin.vertices[v].clone(), links: vec![] };
-                ask(at, 0.0, o, self.friction[self.skin.part[v]], place);
+                ask(at, (v, o), self.friction[self.skin.part[v]], place);
             }
         }
-        for &(link, local, radius, friction) in &self.corners {
+        for (c, &(link, local, radius, friction)) in self.corners.iter().enumerate() {
             let at = poses[link.index()].transform_point(local);
-            for o in self.obstacles.iter().filter(|o| o.link == LinkId::WORLD) {
+            for (i, o) in self.obstacles.iter().enumerate().filter(|o| o.1.link == LinkId::WORLD) {
                 let world_from_shape = o.link_from_shape;
                 let inside = world_from_shape.inverse().transform_point(at);
                 let Some((_, n)) = distance(&o.form, inside) else { continue };
                 // The point of the body's surface that touches.
                 let on = at - world_from_shape.rotation * n * radius;
                 let place = Place { nodes: vec![], links: vec![(link, on, 1.0)] };
-                ask(on, 0.0, o, friction, place);
+                ask(on, (vertices + c, i), friction, place);
             }
         }
         out
@@ -224,6 +228,7 @@ impl Obstacles for Contacts {
         let near = self.near(step, &poses);
         self.touching.clear();
         if near.is_empty() {
+            self.exact.rest();
             return vec![];
         }
         match self.kind {
@@ -231,24 +236,17 @@ impl Obstacles for Contacts {
                 self.penalty(step, near, (stiffness, damping))
             }
             ContactSpec::Exact { relaxation } => {
-                match exact(&mut self.solver, step, near, relaxation) {
-                    Some((impulses, inexact)) => {
-                        self.inexact += inexact;
-                        for (c, impulse) in &impulses {
-                            self.touching.push(Touching {
-                                position: c.position,
-                                force: *impulse / step.h,
-                                gap: c.gap,
-                            });
-                        }
-                        impulses.into_iter().map(|(c, impulse)| (c.place, impulse)).collect()
-                    }
+                let Some(impulses) = self.exact.impulses(step, near, relaxation) else {
                     // Numbers that are not finite: the step says so.
-                    None => {
-                        self.inexact += 1;
-                        vec![]
-                    }
+                    self.inexact += 1;
+                    return vec![];
+                };
+                self.inexact += self.exact.inexact;
+                for (Near { position, gap, .. }, impulse) in &impulses {
+                    let (position, force) = (*position, *impulse / step.h);
+                    self.touching.push(Touching { position, force, gap: *gap });
                 }
+                impulses.into_iter().map(|(c, impulse)| (c.place, impulse)).collect()
             }
         }
     }

@@ -42,6 +42,9 @@ const FRAME: f64 = 1.0 / 60.0;
 /// How often one looks whether there is something to show, where there is not.
 const AGAIN: Duration = Duration::from_millis(500);
 
+/// Time from a frame to the next where a hand moves, s.
+const SOON: f64 = 0.25 * FRAME;
+
 /// Part of a frame's time that steps may take before pages are served again.
 const BUSY: f64 = 0.8;
 
@@ -190,6 +193,8 @@ struct Session<'m> {
     picture: u64,
     /// Simulated time that is due and not yet made, s.
     owed: f64,
+    /// True if more was due than could be made.
+    behind: bool,
     /// Steps to make and then stop.
     single: u32,
     /// Time of a step, s, and pace over the last second.
@@ -222,6 +227,7 @@ impl<'m> Session<'m> {
             pins: Vec::new(),
             picture: 0,
             owed: 0.0,
+            behind: false,
             single: 0,
             step_time: 0.0,
             pace: 0.0,
@@ -326,11 +332,28 @@ impl<'m> Session<'m> {
                 let frame = self.frame();
                 self.hub.show(frame::encode(&frame, pace));
             }
-            if !idle {
-                let left = FRAME - now.elapsed().as_secs_f64();
-                if left > 0.0 {
-                    thread::sleep(Duration::from_secs_f64(left));
+            if !idle && !self.behind {
+                self.rest(now, commands);
+            }
+        }
+    }
+
+    /// Waits until a frame is due; a hand that moves is answered sooner.
+    fn rest(&mut self, begin: Instant, commands: &Receiver<Command>) {
+        let mut due = FRAME;
+        loop {
+            let left = due - begin.elapsed().as_secs_f64();
+            if left <= 0.0 {
+                return;
+            }
+            match commands.recv_timeout(Duration::from_secs_f64(left)) {
+                Ok(command) => {
+                    if matches!(command, Command::Pull { .. }) {
+                        due = SOON;
+                    }
+                    self.obey(command);
                 }
+                Err(_) => return,
             }
         }
     }
@@ -342,6 +365,7 @@ impl<'m> Session<'m> {
             self.owed += passed * self.speed;
         }
         let (mut made, start) = (0u32, self.all[0].time());
+        self.behind = false;
         while self.single > 0 || self.moving && self.owed >= h {
             let before = Instant::now();
             if let Err(text) = self.step() {
@@ -356,7 +380,8 @@ impl<'m> Session<'m> {
             self.single = self.single.saturating_sub(1);
             let took = before.elapsed().as_secs_f64();
             self.step_time += 0.05 * (took - self.step_time);
-            if begin.elapsed().as_secs_f64() > BUSY * FRAME {
+            self.behind = begin.elapsed().as_secs_f64() > BUSY * FRAME;
+            if self.behind {
                 self.owed = 0.0;
                 break;
             }

@@ -125,17 +125,19 @@ function attachGestures(canvas, camera, { changed, clicked, grab }) {
     e.preventDefault();
   });
 
+  // What is held follows at once; the camera with the next picture.
+  const raw = "onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove";
+  canvas.addEventListener(raw, (e) => { if (held && pointers.has(e.pointerId)) held.move(...place(e)); });
+
   canvas.addEventListener("pointermove", (e) => {
     const last = pointers.get(e.pointerId);
     if (!last) return;
     const now = [e.clientX, e.clientY], dx = now[0] - last[0], dy = now[1] - last[1];
     travelled += Math.hypot(dx, dy);
-    if (held) {
-      held.move(...place(e));
-    } else if (pointers.size === 1) {
+    if (!held && pointers.size === 1) {
       const panning = (e.buttons & 6) !== 0 || e.shiftKey || e.ctrlKey;
       if (panning) camera.move(dx, dy, canvas.clientHeight); else camera.turn(dx, dy);
-    } else {
+    } else if (!held) {
       // Two fingers: each moves the picture by half, and their distance is the zoom.
       const other = [...pointers].find(([id]) => id !== e.pointerId)[1];
       const before = Math.hypot(last[0] - other[0], last[1] - other[1]);

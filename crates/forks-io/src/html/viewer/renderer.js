@@ -25,12 +25,75 @@ class Batch {
     return at;
   }
 
-  /** Colour (0…255 each), number of the body (−1 for none) and glow of the instance at an offset. */
+  /** One more with its numbers. */
+  add(numbers) {
+    const at = this.next();
+    this.numbers.set(numbers, at);
+  }
+
   mark(at, colour, body, glow) {
-    const n = this.numbers;
-    for (let i = 0; i < 4; i++) n[at + 12 + i] = colour[i] / 255;
-    n[at + 16] = body + 1;
-    n[at + 17] = glow;
+    markInstance(this.numbers, at, colour, body, glow);
+  }
+}
+
+/** Colour (0…255 each), number of the body (−1 for none) and glow of the instance at an offset. */
+function markInstance(n, at, colour, body, glow) {
+  for (let i = 0; i < 4; i++) n[at + 12 + i] = colour[i] / 255;
+  n[at + 16] = body + 1;
+  n[at + 17] = glow;
+}
+
+/**
+ * Small surfaces as one: every corner carries the numbers of its instance. A browser that draws in software pays for
+ * instances rather than for corners.
+ */
+class Unrolled {
+  constructor(surfaces) {
+    this.surfaces = surfaces;
+    this.list = []; // the surface of every instance
+    this.changed = false; // the list, since it was drawn
+    this.numbers = new Float32Array(1024 * INSTANCE);
+    this.clear();
+  }
+
+  clear() {
+    this.count = 0;
+    this.corners = 0;
+  }
+
+  /** One more, with its numbers. */
+  add(surface, numbers) {
+    if (this.list[this.count] !== surface) {
+      this.list.length = this.count;
+      this.list.push(surface);
+      this.changed = true;
+    }
+    this.count++;
+    const size = (INSTANCE * this.surfaces[surface].positions.length) / 3, at = INSTANCE * this.corners;
+    while (at + size > this.numbers.length) {
+      const larger = new Float32Array(2 * this.numbers.length);
+      larger.set(this.numbers);
+      this.numbers = larger;
+    }
+    this.numbers.set(numbers, at);
+    for (let done = INSTANCE; done < size; done *= 2) this.numbers.copyWithin(at + done, at, at + Math.min(done, size - done));
+    this.corners += size / INSTANCE;
+  }
+
+  /** All corners and triangles. */
+  geometry() {
+    const all = this.list.slice(0, this.count).map((s) => this.surfaces[s]), corners = all.reduce((sum, s) => sum + s.positions.length, 0);
+    const positions = new Float32Array(corners), normals = new Float32Array(corners);
+    const triangles = new Uint32Array(all.reduce((sum, s) => sum + s.triangles.length, 0));
+    let at = 0, first = 0;
+    for (const s of all) {
+      positions.set(s.positions, at);
+      normals.set(s.normals, at);
+      s.triangles.forEach((corner, i) => { triangles[first + i] = at / 3 + corner; });
+      at += s.positions.length;
+      first += s.triangles.length;
+    }
+    return { positions, normals, triangles };
   }
 }
 
@@ -45,11 +108,11 @@ class Renderer {
   constructor(canvas, surfaces) {
     THREE.ColorManagement.enabled = false; // our programs light in their own way
     this.canvas = canvas;
-    try {
-      this.three = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: false, stencil: true });
-    } catch {
-      throw new Error("this browser offers no WebGL 2");
-    }
+    const { context, software } = contextOf(canvas);
+    if (!context) throw new Error("this browser offers no WebGL 2");
+    this.software = software;
+    this.three = new THREE.WebGLRenderer({ canvas, context, alpha: false });
+    this.sharpness = 1; // of what the screen has, along each side
     this.three.outputColorSpace = THREE.LinearSRGBColorSpace;
     this.three.debug.onShaderError = (gl, program, vertex, fragment) => {
       const log = [vertex, fragment].map((s) => gl.getShaderInfoLog(s)).join("");
@@ -58,17 +121,8 @@ class Renderer {
     this.scene = new THREE.Scene();
     this.scene.matrixWorldAutoUpdate = false;
     this.eye = new THREE.Camera(); // our programs have their own
-    const known = new Map(), attribute = (numbers) => { // coarser surfaces have the corners of finer ones
-      if (!known.has(numbers)) known.set(numbers, new THREE.BufferAttribute(numbers, 3));
-      return known.get(numbers);
-    };
-    this.geometries = surfaces.map((s) => {
-      const geometry = new THREE.BufferGeometry();
-      geometry.setAttribute("position", attribute(s.positions));
-      geometry.setAttribute("normal", attribute(s.normals));
-      geometry.setIndex(new THREE.BufferAttribute(s.triangles, 1));
-      return geometry;
-    });
+    this.geometries = surfaces.map(geometryOf);
+    this.unrolled = new Map(); // their geometries
     this.patterns = surfaces.map((s) => s.pattern);
     this.shared = this.uniforms({ clipFromWorld: new THREE.Matrix4(), eye: new THREE.Vector3(), lamp: new THREE.Vector3(), accent: new THREE.Vector3(), section: new THREE.Vector4() });
     this.drawn = new Map(); // what stands for a batch, by its kind and surface
@@ -140,7 +194,8 @@ class Renderer {
 
   /** Fits the drawing buffer to the canvas. */
   resize() {
-    const { clientWidth: width, clientHeight: height } = this.canvas, ratio = Math.min(window.devicePixelRatio || 1, 2);
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const ratio = this.sharpness * Math.min(window.devicePixelRatio || 1, 2);
     if (this.width === width && this.height === height && this.ratio === ratio) return;
     Object.assign(this, { width, height, ratio });
     this.three.setPixelRatio(ratio);
@@ -173,9 +228,45 @@ class Renderer {
     mesh.geometry.instanceCount = batch.count;
   }
 
+  /** Shows what is unrolled in a material. */
+  showUnrolled(key, unrolled, material, order, picked) {
+    if (!this.drawn.has(key)) {
+      if (unrolled.count === 0) return;
+      const mesh = this.add(new THREE.Mesh(geometryOf(unrolled.geometry()), material), order);
+      if (picked) mesh.layers.enable(PICKED);
+      this.drawn.set(key, mesh);
+    }
+    const mesh = this.drawn.get(key);
+    mesh.visible = unrolled.count > 0;
+    if (mesh.visible) mesh.geometry = this.unrolledGeometry(unrolled);
+  }
+
+  /** The geometry of what is unrolled with its numbers, once for a picture. */
+  unrolledGeometry(unrolled) {
+    const known = this.unrolled.get(unrolled);
+    if (known?.picture === this.picture) return known.geometry;
+    const stale = unrolled.changed || unrolled.list.length !== unrolled.count || known?.numbers.array !== unrolled.numbers;
+    if (known && stale) known.geometry.dispose();
+    unrolled.list.length = unrolled.count;
+    unrolled.changed = false;
+    const geometry = stale ? geometryOf(unrolled.geometry()) : known.geometry;
+    const numbers = stale ? new THREE.InterleavedBuffer(unrolled.numbers, INSTANCE).setUsage(THREE.DynamicDrawUsage) : known.numbers;
+    if (stale) {
+      geometry.boundingSphere = new THREE.Sphere();
+      for (const [name, size, at] of ATTRIBUTES) geometry.setAttribute(name, new THREE.InterleavedBufferAttribute(numbers, size, at));
+    }
+    numbers.clearUpdateRanges();
+    numbers.addUpdateRange(0, INSTANCE * unrolled.corners);
+    numbers.needsUpdate = true;
+    this.unrolled.set(unrolled, { geometry, numbers, picture: this.picture });
+    return geometry;
+  }
+
   /** Brings everything in the scene to a picture. */
   place(camera, content, colours) {
     const { clipFromWorld, eye, lamp, accent, section } = this.shared;
+    this.picture = content;
+    content.unrolled.forEach((u, pattern) => this.showUnrolled(`opaque unrolled ${pattern}`, u, this.solid("opaque", pattern), 0, true));
     section.value.fromArray(content.section);
     clipFromWorld.value.fromArray(camera.matrix(this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight)));
     eye.value.fromArray(camera.eye());
@@ -229,6 +320,8 @@ class Renderer {
     uniforms.fade.value = fade;
     const level = normal[2] >= 0.3; // walls get no shadows
     shadow.uniforms.plane.value.fromArray([...normal, -dot(normal, origin)]);
+    const cast = level ? content.castingUnrolled : NOTHING;
+    this.showUnrolled(`shadow ${k} unrolled`, cast, shadow, PLANES + 2 * k + 1, false);
     for (const batch of content.casting) this.show(`shadow ${k} ${batch.surface}`, level ? batch : { ...batch, count: 0 }, shadow, PLANES + 2 * k + 1, false);
   }
 
@@ -273,6 +366,26 @@ class Renderer {
     return best;
   }
 }
+
+/** WebGL 2 on a canvas, and whether it draws in software; edges are smooth where a graphics card does. */
+function contextOf(canvas) {
+  const probe = document.createElement("canvas").getContext("webgl2"), info = probe?.getExtension("WEBGL_debug_renderer_info");
+  const name = probe ? String(probe.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : probe.RENDERER)) : "";
+  probe?.getExtension("WEBGL_lose_context")?.loseContext();
+  const software = /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+  return { context: canvas.getContext("webgl2", { alpha: true, stencil: true, antialias: !software }), software };
+}
+
+function geometryOf({ positions, normals, triangles }) {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
+  geometry.setAttribute("normal", new THREE.BufferAttribute(normals, 3));
+  geometry.setIndex(new THREE.BufferAttribute(triangles, 1));
+  return geometry;
+}
+
+/** Unrolled of no surfaces. */
+const NOTHING = new Unrolled([]);
 
 /** Pixels along each side of the square that is searched for bodies around a click. */
 const PICK_SIZE = 9;

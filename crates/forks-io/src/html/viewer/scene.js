@@ -21,6 +21,9 @@ function ownSurfaces() {
 /** How far the sides of a round surface may be off its roundness, pixels; the same for shadows. */
 const ROUNDNESS = 0.25, SHADOW_ROUNDNESS = 1;
 
+/** Corners of a surface that is unrolled rather than drawn as an instance. */
+const SMALL = 128;
+
 /** Arrows of forces are no longer than this many times that of a typical force. */
 const LONGEST_ARROW = 4;
 
@@ -48,7 +51,7 @@ class Scene {
       this.levels[i] = [[i, round.slices]];
       for (const text of round.coarser) {
         this.levels[i].push([this.surfaces.length, round.slices / 2 ** this.levels[i].length]);
-        this.surfaces.push({ ...this.surfaces[i], triangles: new Uint32Array(bytesOf(text)) });
+        this.surfaces.push(withoutUnused({ ...this.surfaces[i], triangles: new Uint32Array(bytesOf(text)) }));
       }
     });
     this.rod = this.surfaces.length;
@@ -71,7 +74,10 @@ class Scene {
     this.measure();
     this.batches = [0, 1, 2, 3].map(() => this.surfaces.map((_, i) => new Batch(i)));
     this.affines = this.bodies.map(() => new Float64Array(12)); // world from body
-    this.placed = new Float64Array(12); // the part that is being placed
+    this.placed = new Float32Array(INSTANCE); // the part that is being placed
+    this.unrolls = false; // small parts
+    this.unrolled = [0, 1, 2].map(() => new Unrolled(this.surfaces)); // of every pattern
+    this.castingUnrolled = new Unrolled(this.surfaces);
     this.watch = () => null; // the camera's lens
   }
 
@@ -138,6 +144,7 @@ class Scene {
     this.now = time;
     this.recording.posesAt(time, this.poses);
     for (const kind of this.batches) for (const batch of kind) batch.count = 0;
+    for (const u of [...this.unrolled, this.castingUnrolled]) u.clear();
     this.lens = this.watch();
     for (const part of this.scenery) this.place(null, part, -1, 0);
     this.affines.forEach((affine, b) => affineOfPose(this.poses, POSE * b, UNIT_SCALE, affine));
@@ -153,7 +160,8 @@ class Scene {
     if (this.pull) this.placePull(this.pull);
     const [opaque, translucent, casting, arrows] = this.batches;
     const planes = this.show.ground ? this.planes() : [];
-    return { opaque, translucent, casting, arrows, moved, planes, trace: this.show.trace, section: this.sectionPlane(), now: time };
+    const { unrolled, castingUnrolled } = this;
+    return { opaque, translucent, casting, arrows, unrolled, castingUnrolled, moved, planes, trace: this.show.trace, section: this.sectionPlane(), now: time };
   }
 
   /** Normal and distance of the plane that cuts; zero and one where nothing is cut. */
@@ -172,14 +180,18 @@ class Scene {
   place(affine, part, body, glow) {
     const { placed, lens } = this;
     if (affine) affineProduct(affine, part.affine, placed, 0); else placed.set(part.affine);
+    markInstance(placed, 0, part.colour, body, glow);
     const middle = [placed[3], placed[7], placed[11]], around = lens ? part.around * lens.pixels(middle, part.reach) : Infinity;
-    const put = (batch) => {
-      const at = batch.next();
-      batch.numbers.set(placed, at);
-      batch.mark(at, part.colour, body, glow);
+    const put = (surface, batches, unrolled) => {
+      const { positions, pattern } = this.surfaces[surface];
+      if (this.unrolls && unrolled && positions.length <= 3 * SMALL) unrolled(pattern).add(surface, placed);
+      else batches[surface].add(placed);
     };
-    if (!lens || lens.sees(middle, part.reach)) put(this.batch(this.level(part.surface, around, ROUNDNESS), part.colour));
-    if (body >= 0) put(this.batches[2][this.level(part.surface, around, SHADOW_ROUNDNESS)]);
+    if (!lens || lens.sees(middle, part.reach)) {
+      const clear = part.colour[3] < 255;
+      put(this.level(part.surface, around, ROUNDNESS), this.batches[clear ? 1 : 0], clear ? null : (pattern) => this.unrolled[pattern]);
+    }
+    if (body >= 0) put(this.level(part.surface, around, SHADOW_ROUNDNESS), this.batches[2], () => this.castingUnrolled);
   }
 
   /** The coarsest of a surface whose sides are not further off a circle of `around` pixels than `most`. */
@@ -315,6 +327,19 @@ class Scene {
     for (let f = 0; f < recording.frames; f++) numbers.set([...recording.position(f, body), recording.times[f]], 4 * f);
     return numbers;
   }
+}
+
+/** A surface without the corners that none of its triangles has. */
+function withoutUnused({ positions, normals, triangles, pattern }) {
+  const number = new Map(), kept = [];
+  for (const corner of triangles) {
+    if (!number.has(corner)) {
+      number.set(corner, kept.length);
+      kept.push(corner);
+    }
+  }
+  const part = (numbers) => new Float32Array(kept.flatMap((c) => [...numbers.subarray(3 * c, 3 * c + 3)]));
+  return { positions: part(positions), normals: part(normals), triangles: triangles.map((c) => number.get(c)), pattern };
 }
 
 const UNIT_SCALE = [1, 1, 1];

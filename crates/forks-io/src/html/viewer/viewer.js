@@ -17,6 +17,7 @@ class Viewer {
     this.speed = 1;
     this.followed = -1;
     this.playing = false;
+    this.pace = new Sharpness();
     this.startRenderer();
     this.attach();
     this.plot.layOut();
@@ -29,6 +30,7 @@ class Viewer {
   startRenderer() {
     try {
       this.renderer = new Renderer(this.canvas, this.scene.surfaces);
+      this.scene.unrolls = this.renderer.software;
     } catch (error) {
       this.fail(`The 3D view cannot be shown: ${error.message}. The plots and numbers still work.`);
     }
@@ -253,9 +255,14 @@ class Viewer {
     // A tab in the background wakes up late; do not jump by the time it slept.
     const passed = Math.min((now - (this.last ?? now)) / 1000, 0.1);
     this.last = now;
+    this.pace.turn(now);
     if (this.playing) this.advance(passed * this.speed);
     if (this.dirty) {
       this.dirty = false;
+      if (this.renderer) this.renderer.sharpness = this.pace.drawn(now);
+      this.draw();
+    } else if (this.renderer?.sharpness < 1 && this.pace.still(now)) {
+      this.renderer.sharpness = 1;
       this.draw();
     }
     requestAnimationFrame((next) => this.tick(next));
