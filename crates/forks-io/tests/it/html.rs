@@ -169,7 +169,7 @@ fn the_script_finds_its_elements() {
         page.split(mark).skip(1).filter_map(|s| s.split('"').next()).map(str::to_owned).collect()
     };
     let there = after(" id=\"");
-    for id in after("getElementById(\"").iter().chain(&after("on(\"")) {
+    for id in after("getElementById(\"").iter().chain(&after(" on(\"")) {
         assert!(there.contains(id), "no element '{id}'");
         assert_eq!(page.matches(&format!(" id=\"{id}\"")).count(), 1, "{id}");
     }
