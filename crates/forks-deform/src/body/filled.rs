@@ -17,7 +17,7 @@ use super::{
 use crate::{
     elastic::Elastic,
     mesh::{Order, TetMesh},
-    winding::winding_number,
+    winding::Winding,
 };
 
 /// The least filled part of an element: with less, its stiffness would vanish before its mass.
@@ -36,8 +36,9 @@ impl SoftBody {
         }
         let count = self.mesh.element_count();
         let (mut filled, mut masses) = (vec![0.0; count], vec![0.0; self.masses.len()]);
+        let winding = Winding::new(surface);
         for (e, filled) in filled.iter_mut().enumerate() {
-            *filled = fill(&self.mesh, e, surface, &mut masses);
+            *filled = fill(&self.mesh, e, &winding, &mut masses);
         }
         let total: f64 = masses.iter().sum();
         if total.is_nan() || total <= 0.0 {
@@ -119,7 +120,7 @@ fn move_center(nodes: &[DVec3], masses: &mut [f64], center: DVec3) {
 }
 
 /// The filled part of an element; adds volumes ∫ φ_i to its nodes.
-fn fill(mesh: &TetMesh, element: usize, surface: &Mesh, masses: &mut [f64]) -> f64 {
+fn fill(mesh: &TetMesh, element: usize, surface: &Winding<'_>, masses: &mut [f64]) -> f64 {
     let unit =
         [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
     let parts: Vec<[[f64; 4]; 4]> = halves(unit).into_iter().flat_map(halves).collect();
@@ -129,7 +130,7 @@ fn fill(mesh: &TetMesh, element: usize, surface: &Mesh, masses: &mut [f64]) -> f
         let middle: [f64; 4] =
             std::array::from_fn(|i| 0.25 * (p[0][i] + p[1][i] + p[2][i] + p[3][i]));
         let x: DVec3 = corners.iter().zip(middle).map(|(c, l)| *c * l).sum();
-        if winding_number(surface, x) > 0.5 {
+        if surface.is_inside(x) {
             inside += 1;
             let lumped = match mesh.order() {
                 Order::Linear => shape(Order::Linear, middle),

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use forks_dynamics::mechanism::{geometry::mesh::Mesh, lie::glam::DVec3};
 
 use super::{MeshError, TetMesh, signed_volume};
-use crate::winding::winding_number;
+use crate::winding::Winding;
 
 /// Points on triangles of the surface are nearer to each other than this part of a cell.
 const SPACING: f64 = 0.2;
@@ -142,6 +142,7 @@ impl TetMesh {
                 }
             }
         }
+        let winding = Winding::new(surface);
         let count = whole.to_array().map(|c| c as i32 + 1);
         for i in -1..=count[0] {
             for j in -1..=count[1] {
@@ -151,7 +152,7 @@ impl TetMesh {
                             let key = ([i, j, k], axis, side);
                             let middle = grid.corners(&key).iter().sum::<DVec3>() * 0.25;
                             let near = middle.cmpge(low).all() && middle.cmple(high).all();
-                            if near && winding_number(surface, middle) > 0.5 {
+                            if near && winding.is_inside(middle) {
                                 keep(key);
                             }
                         }

@@ -24,6 +24,9 @@ const ROUNDNESS = 0.25, SHADOW_ROUNDNESS = 1;
 /** Corners of a surface that is unrolled rather than drawn as an instance. */
 const SMALL = 128;
 
+/** Triangles of a skin that casts a shadow where the browser draws in software. */
+const SHADOWED = 5000;
+
 /** Arrows of forces are no longer than this many times that of a typical force. */
 const LONGEST_ARROW = 4;
 
@@ -75,7 +78,7 @@ class Scene {
     this.batches = [0, 1, 2, 3].map(() => this.surfaces.map((_, i) => new Batch(i)));
     this.affines = this.bodies.map(() => new Float64Array(12)); // world from body
     this.placed = new Float32Array(INSTANCE); // the part that is being placed
-    this.unrolls = false; // small parts
+    this.unrolls = false; // small parts: the browser draws in software
     this.unrolled = [0, 1, 2].map(() => new Unrolled(this.surfaces)); // of every pattern
     this.castingUnrolled = new Unrolled(this.surfaces);
     this.watch = () => null; // the camera's lens
@@ -210,7 +213,8 @@ class Scene {
     const batch = this.batch(surface, skin.colour), at = batch.next();
     batch.numbers.set(IDENTITY, at);
     batch.mark(at, skin.colour, skin.body, skin.body === this.selected ? 1 : 0);
-    this.cast(batch, at);
+    // In software the shadow of a fine skin costs as much as the skin.
+    if (!this.unrolls || triangles.length <= 3 * SHADOWED) this.cast(batch, at);
     return surface;
   }
 
