@@ -229,7 +229,7 @@ impl Waiting {
             let of = |(at, &k): (usize, &usize)| (at, shortfall(k));
             let worst = group.iter().enumerate().map(of).max_by(|a, b| a.1.total_cmp(&b.1));
             // Not a number joins as well: the law refuses it.
-            if let Some((at, _)) = worst.filter(|(_, s)| !(*s <= tolerance)) {
+            if let Some((at, _)) = worst.filter(|(_, s)| s.is_nan() || *s > tolerance) {
                 out.push(group.swap_remove(at));
             }
         }
