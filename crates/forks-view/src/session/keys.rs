@@ -1,15 +1,35 @@
 //! Keyframes: states of the model's file and moments that were kept, to go to at any time.
 
+use forks_mechanism::Preparation;
 use serde::Serialize;
 
 use super::{
     Session,
     timeline::{Moment, Timeline, copy},
 };
-use crate::subject::Subject;
+use crate::{
+    source::MechanismSource,
+    subject::{Full, Subject},
+};
 
 /// Most keyframes; a moment more drops the oldest that is not the file's.
 const MOST: usize = 64;
+
+/// The mechanism at the keyframes of its file, at rest. A root that is held stays where it is; a
+/// keyframe that the mechanism cannot take is left out.
+pub(super) fn keyframes<'m>(
+    full: &Full<'m>,
+    s: &MechanismSource,
+    preparation: &Preparation,
+) -> impl Iterator<Item = (String, Box<dyn Subject<'m> + 'm>)> {
+    s.mechanism.keyframes().iter().enumerate().filter_map(|(i, k)| {
+        let preparation = Preparation { start: Some(k.positions.clone()), ..preparation.clone() };
+        let there = preparation.apply(&s.mechanism).ok()?;
+        let state = full.at(&there.mechanism.start_positions());
+        let name = if k.name.is_empty() { format!("keyframe {i}") } else { k.name.clone() };
+        Some((name, Box::new(state) as Box<dyn Subject<'m> + 'm>))
+    })
+}
 
 /// A keyframe.
 pub(crate) struct Key<'m> {

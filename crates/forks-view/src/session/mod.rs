@@ -31,7 +31,7 @@ use crate::{
 };
 use grip::Grip;
 use hand::Hand;
-use keys::Keys;
+use keys::{Keys, keyframes};
 use reduction::{Kind, Twin};
 use timeline::Timeline;
 use work::Work;
@@ -144,22 +144,6 @@ fn wait(awaited: &mut Awaited, hub: &Hub, commands: &Receiver<Command>) -> Optio
             }
         }
     }
-}
-
-/// The mechanism at the keyframes of its file, at rest. A root that is held stays where it is; a
-/// keyframe that the mechanism cannot take is left out.
-fn keyframes<'m>(
-    full: &Full<'m>,
-    s: &MechanismSource,
-    preparation: &Preparation,
-) -> impl Iterator<Item = (String, Box<dyn Subject<'m> + 'm>)> {
-    s.mechanism.keyframes().iter().enumerate().filter_map(|(i, k)| {
-        let preparation = Preparation { start: Some(k.positions.clone()), ..preparation.clone() };
-        let there = preparation.apply(&s.mechanism).ok()?;
-        let state = full.at(&there.mechanism.start_positions());
-        let name = if k.name.is_empty() { format!("keyframe {i}") } else { k.name.clone() };
-        Some((name, Box::new(state) as Box<dyn Subject<'m> + 'm>))
-    })
 }
 
 /// Sets the target of a servo, where the subject has it: a reduced model may know others than the
