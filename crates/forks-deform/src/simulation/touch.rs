@@ -77,12 +77,6 @@ impl FreeStep<'_> {
         relative(self.at, place, (&self.at.state.v, &self.at.state.velocity))
     }
 
-    /// Velocities at the end of the step per impulse: symmetric, three rows and columns for every
-    /// place, m/s per N·s.
-    pub fn response(&self, places: &[Place]) -> Matrix {
-        Self::products(&places.iter().flat_map(|p| self.halves(p)).collect::<Vec<_>>())
-    }
-
     /// Vectors of impulses of one along the axes of a place's velocity, whose products are what one
     /// moves of another ([`Self::products`]).
     pub fn halves(&self, place: &Place) -> [Vec<f64>; 3] {
@@ -110,7 +104,8 @@ impl FreeStep<'_> {
         relative(self.at, place, (v, nodes))
     }
 
-    /// The products of all pairs.
+    /// The products of all pairs: of halves, velocities at the end of the step per impulse, m/s per
+    /// N·s.
     pub fn products(columns: &[Vec<f64>]) -> Matrix {
         let mut out = Matrix::zeros(columns.len(), columns.len());
         for (i, a) in columns.iter().enumerate() {
