@@ -50,7 +50,7 @@ fn rotation(rpy_deg: [f64; 3]) -> DQuat {
 
 impl Plane {
     /// World from the plane.
-    pub(crate) fn pose(&self) -> Pose {
+    pub fn pose(&self) -> Pose {
         Pose { rotation: rotation(self.rpy_deg), translation: DVec3::from_array(self.position) }
     }
 }

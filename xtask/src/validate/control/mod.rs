@@ -3,6 +3,7 @@
 //! that give way, prediction.
 
 mod choices;
+mod following;
 mod infeasible;
 mod levels;
 mod limits;
@@ -23,5 +24,6 @@ pub(crate) fn check(c: &Control, fixtures: &Path, out: &mut Recorder) -> Result<
     choices::check(c.paths, out)?;
     infeasible::check(c.infeasible, out)?;
     limits::check(c.robots, c.limit_steps, out)?;
-    prediction::check(fixtures, out)
+    prediction::check(fixtures, out)?;
+    following::check(fixtures, out)
 }

@@ -1,9 +1,7 @@
-//! Prediction: the problem of a horizon with bounds against another solver, what a budget leaves,
-//! tracking of the mechanism with all its joints against set points.
+//! Prediction: the problem of a horizon with bounds against another solver, what a budget leaves.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use forks_direct::{Direct, spec::MpcKind};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
     Mechanism,
@@ -13,7 +11,6 @@ use forks_models::{HelixJoints, helix};
 use forks_mpc::{Commands, Goal, Mpc, MpcSettings, MpcStatus};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{Stepper, System};
-use forks_sim::scene::Fidelity;
 use forks_testkit::box_qp::polished;
 
 use crate::validate::record::{Recorder, larger};
@@ -36,8 +33,7 @@ pub(super) fn check(fixtures: &Path, out: &mut Recorder) -> Result<(), String> {
     let spring = stepper(&p.mechanism, &[&name])?;
     let way = 0.05 * spring.data().radius;
     against(out, "helix 20", &spring, Commands::Forces(vec![0]), 0.5, way)?;
-    budget(out, &hand)?;
-    tracking(fixtures, out)
+    budget(out, &hand)
 }
 
 fn stepper(m: &Mechanism, effectors: &[&str]) -> Result<Stepper, String> {
@@ -141,30 +137,5 @@ fn budget(out: &mut Recorder, hand: &Stepper) -> Result<(), String> {
     );
     let beyond = mpc.plan().iter().map(|u| (u.abs() - 0.03).max(0.0)).fold(0.0, f64::max);
     out.at_most("commands beyond bounds where it cut", beyond, 0.0);
-    Ok(())
-}
-
-/// Fingertips on circles, the hand with all its joints: set points over prediction.
-fn tracking(fixtures: &Path, out: &mut Recorder) -> Result<(), String> {
-    let path = fixtures.join("scenes/direct/hand-follows.toml");
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let run = |kind: MpcKind| -> Result<(f64, u64), String> {
-        let (mut spec, scene) = Direct::read(&path).map_err(|e| e.to_string())?;
-        spec.mpc.iter_mut().for_each(|m| m.kind = kind);
-        let direct = Direct::build(&spec, scene, folder, Fidelity::Full);
-        let mut direct = direct.map_err(|e| e.to_string())?;
-        for _ in 0..direct.scene.step_count() {
-            let _ = direct.step().map_err(|e| e.to_string())?;
-        }
-        let errors: Vec<f64> =
-            direct.watched().filter(|(_, w)| w.unit == "m").map(|(_, w)| w.rms()).collect();
-        let rms = errors.iter().map(|e| e * e).sum::<f64>() / errors.len().max(1) as f64;
-        Ok((rms.sqrt(), direct.report().decisions[1]))
-    };
-    let ((held, _), (followed, bounded)) = (run(MpcKind::SetPoint)?, run(MpcKind::Predict)?);
-    out.info("hand on circles, all joints: rms error by set points, m", held);
-    out.info("hand on circles, all joints: rms error by prediction, m", followed);
-    out.info("predictions with commands at bounds", bounded as f64);
-    out.at_most("error by prediction over that by set points", followed / held, 1.0 / 3.0);
     Ok(())
 }
