@@ -1,12 +1,9 @@
 //! Keyframes: states of the model's file and moments that were kept, to go to at any time.
 
-use forks_mechanism::Preparation;
+use forks_mechanism::{Preparation, lie::Pose};
 use serde::Serialize;
 
-use super::{
-    Session,
-    timeline::{Moment, Timeline, copy},
-};
+use super::{Session, set_servo, timeline::Timeline};
 use crate::{
     source::MechanismSource,
     subject::{Full, Subject},
@@ -34,7 +31,9 @@ pub(super) fn keyframes<'m>(
 /// A keyframe.
 pub(crate) struct Key<'m> {
     label: Label,
-    all: Moment<'m>,
+    mechanism: Box<dyn Subject<'m> + 'm>,
+    /// The models that were beside it, by their numbers.
+    models: Vec<(u64, Box<dyn Subject<'m> + 'm>)>,
 }
 
 /// What pages know of it.
@@ -57,11 +56,16 @@ pub(crate) struct Keys<'m> {
 }
 
 impl<'m> Keys<'m> {
-    fn add(&mut self, name: String, given: bool, all: Moment<'m>) {
-        let time = all.first().map_or(0.0, |s| s.time());
-        let label = Label { id: self.next, name, time, given };
+    fn add(
+        &mut self,
+        name: String,
+        given: bool,
+        mechanism: Box<dyn Subject<'m> + 'm>,
+        models: Vec<(u64, Box<dyn Subject<'m> + 'm>)>,
+    ) {
+        let label = Label { id: self.next, name, time: mechanism.time(), given };
         self.next += 1;
-        self.all.push(Key { label, all });
+        self.all.push(Key { label, mechanism, models });
         let oldest = self.all.iter().position(|k| !k.label.given);
         if let Some(at) = oldest.filter(|_| self.all.len() > MOST) {
             self.all.remove(at);
@@ -79,9 +83,9 @@ impl<'m> Session<'m> {
         &mut self,
         states: impl IntoIterator<Item = (String, Box<dyn Subject<'m> + 'm>)>,
     ) {
-        self.keys.add("start".into(), true, copy(&self.all));
+        self.keys.add("start".into(), true, self.all[0].duplicate(), Vec::new());
         for (name, state) in states.into_iter().take(MOST - 1) {
-            self.keys.add(name, true, vec![state]);
+            self.keys.add(name, true, state, Vec::new());
         }
         self.tell();
     }
@@ -89,20 +93,27 @@ impl<'m> Session<'m> {
     /// Keeps the present.
     pub(super) fn keep_key(&mut self) {
         let name = format!("{:.3} s", self.all[0].time());
-        self.keys.add(name, false, copy(&self.all));
+        let models = self.twins.iter().zip(&self.all[1..]).map(|(t, s)| (t.id, s.duplicate()));
+        self.keys.add(name, false, self.all[0].duplicate(), models.collect());
     }
 
-    /// Goes to a keyframe; the timeline begins there.
+    /// Goes to a keyframe; the timeline begins there. Models that have come since stand where the
+    /// mechanism is, at rest.
     pub(super) fn go_to_key(&mut self, id: u64) -> Result<(), String> {
         let key = self.keys.all.iter().find(|k| k.label.id == id);
         let key = key.ok_or_else(|| format!("there is no keyframe {id}"))?;
-        if key.all.len() != self.all.len() {
-            return Err(format!(
-                "keyframe '{}' is of another picture: models have come or gone since",
-                key.label.name
-            ));
+        self.all[0] = key.mechanism.duplicate();
+        for (k, twin) in self.twins.iter().enumerate() {
+            if let Some((_, model)) = key.models.iter().find(|(id, _)| *id == twin.id) {
+                self.all[k + 1] = model.duplicate();
+                continue;
+            }
+            let there: Vec<Pose> = twin.effectors.iter().map(|b| self.all[0].pose(*b)).collect();
+            self.all[k + 1].stand(&twin.effectors, &there)?;
+            for s in self.all[0].servos().to_vec() {
+                set_servo(&mut *self.all[k + 1], &s.name, s.target)?;
+            }
         }
-        self.all = copy(&key.all);
         self.timeline = Timeline::new(&self.all);
         self.moving = false;
         self.single = 0;
@@ -110,10 +121,10 @@ impl<'m> Session<'m> {
         Ok(())
     }
 
-    /// Goes to where the program began; false if models have come since.
-    pub(super) fn go_to_start(&mut self) -> bool {
-        let start = self.keys.all.first().map(|k| k.label.id);
-        start.is_some_and(|id| self.go_to_key(id).is_ok())
+    /// Goes to where the program began.
+    pub(super) fn go_to_start(&mut self) -> Result<(), String> {
+        let start = self.keys.all.first().map_or(0, |k| k.label.id);
+        self.go_to_key(start)
     }
 
     /// Forgets a moment that was kept.

@@ -162,6 +162,8 @@ struct Session<'m> {
     source: Option<&'m MechanismSource>,
     hub: &'m Hub,
     twins: Vec<Twin>,
+    /// Models that there were.
+    models: u64,
     work: Option<Work>,
     /// How far the work was when pages were told.
     progress: String,
@@ -201,6 +203,7 @@ impl<'m> Session<'m> {
             source,
             hub,
             twins: Vec::new(),
+            models: 0,
             work: None,
             progress: String::new(),
             times: Vec::new(),
@@ -451,11 +454,7 @@ impl<'m> Session<'m> {
                 }
             }
             Command::Rewind { time } => self.rewind(time.min(self.all[0].time()))?,
-            Command::Reset {} => {
-                if !self.go_to_start() {
-                    self.rewind(f64::NEG_INFINITY)?;
-                }
-            }
+            Command::Reset {} => self.go_to_start()?,
             Command::Keep {} => self.keep_key(),
             Command::Recall { id } => self.go_to_key(id)?,
             Command::Forget { id } => self.drop_key(id)?,

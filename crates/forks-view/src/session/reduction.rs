@@ -31,6 +31,8 @@ impl Kind {
 
 /// A model beside the mechanism that it was made from.
 pub(super) struct Twin {
+    /// Never given twice.
+    pub(super) id: u64,
     pub(super) kind: Kind,
     /// Bodies that are its effectors.
     pub(super) effectors: Vec<usize>,
@@ -77,8 +79,15 @@ impl<'m> Session<'m> {
         let subject = reduced(model, Look::Picture(Box::new(self.all[0].picture().clone())), step);
         let subject = subject.map_err(|e: forks_rom::ModelError| e.to_string())?;
         let effectors = bodies.to_vec();
-        let twin = Twin { kind: Kind::Reduced, effectors, said, problem, blend: None };
+        let (kind, id) = (Kind::Reduced, self.number());
+        let twin = Twin { id, kind, effectors, said, problem, blend: None };
         self.put(twin, subject, bytes)
+    }
+
+    /// The number of a new model.
+    fn number(&mut self) -> u64 {
+        self.models += 1;
+        self.models
     }
 
     /// Puts a model beside the mechanism, in place of one of its kind.
@@ -168,14 +177,17 @@ impl<'m> Session<'m> {
             self.all[k + 1].replace(&model)?;
             self.hub.set_model(Kind::Blended.name(), model.to_bytes());
             (self.twins[k].said, self.twins[k].blend) = (said, Some(model));
+            self.twins[k].id = self.number();
             return Ok(());
         }
         let poses: Vec<Pose> = bodies.iter().map(|b| self.all[0].pose(*b)).collect();
         let (picture, step) = (self.all[0].picture().clone(), self.all[0].step_length());
-        let subject = Blended::new(model.clone(), &poses, picture, step);
-        let subject = Box::new(subject.map_err(|e| e.to_string())?);
+        let subject = Blended::new(model.clone(), picture, step);
+        let mut subject = Box::new(subject.map_err(|e| e.to_string())?);
+        subject.stand(bodies, &poses)?;
         let (effectors, bytes) = (bodies.to_vec(), model.to_bytes());
-        let twin = Twin { kind: Kind::Blended, effectors, said, problem, blend: Some(model) };
+        let (kind, id) = (Kind::Blended, self.number());
+        let twin = Twin { id, kind, effectors, said, problem, blend: Some(model) };
         self.put(twin, subject, bytes)
     }
 }

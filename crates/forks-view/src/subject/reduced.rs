@@ -6,7 +6,10 @@ use forks_blend::{
     BlendedModel, BlendedStepper, Crossfade, FloatingBlend, FloatingBlendStepper, LinkBlend, Model,
 };
 use forks_io::animation::{Animation, AnimationFrame, Series};
-use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
+use forks_mechanism::{
+    lie::{Pose, Twist, Wrench, glam::DVec3},
+    linalg::{Matrix, dense::min_norm_solve},
+};
 use forks_rom::{
     BaseCoupling, EffectorLoad, FloatingModel, FloatingStepper, LoadFrame, ModelError, PoseBuffer,
     StepStatus, Stepper, System,
@@ -150,6 +153,13 @@ impl<S: System> Reduced<S> {
         Some(frame)
     }
 
+    fn stand_at(&mut self, coordinates: &[f64]) -> Result<(), String> {
+        let still = vec![0.0; self.system.dof()];
+        self.system.set(&mut self.state, coordinates, &still).map_err(|e| e.to_string())?;
+        self.read();
+        Ok(())
+    }
+
     fn read(&mut self) {
         self.system.poses(&self.state, &mut self.work, &mut self.buffer);
         self.poses.clear();
@@ -255,6 +265,30 @@ impl<'m, S: System + 'm> Subject<'m> for Reduced<S> {
         &self.picture
     }
 
+    /// The chart's coordinates of least length, lengths of poses over r; a model that floats goes
+    /// back to where it was made.
+    fn stand(&mut self, bodies: &[usize], poses: &[Pose]) -> Result<(), String> {
+        let data = self.system.data();
+        if self.system.coordinate_count() != self.system.dof() {
+            self.state = self.system.state();
+            self.read();
+            return Ok(());
+        }
+        let radius = data.radius;
+        let over = |t: Twist| t.scale_linear(1.0 / radius).to_array();
+        let mut off = vec![0.0; data.basis.rows()];
+        for (body, pose) in bodies.iter().zip(poses) {
+            if let Some(e) = self.effectors.get(*body).copied().flatten() {
+                let way = (data.effectors[e].rest.inverse() * *pose).log();
+                off[6 * e..6 * e + 6].copy_from_slice(&over(way));
+            }
+        }
+        let scaled = |i: usize| if i % 6 < 3 { 1.0 / radius } else { 1.0 };
+        let (rows, columns) = (data.basis.rows(), data.basis.columns());
+        let basis = Matrix::from_fn(rows, columns, |i, j| scaled(i) * data.basis[(i, j)]);
+        self.stand_at(&min_norm_solve(&basis, &off, 1e-12))
+    }
+
     fn size(&self) -> usize {
         4096 + 128 * self.poses.len()
     }
@@ -272,22 +306,13 @@ pub(crate) struct Blended {
 }
 
 impl Blended {
-    /// At rest, with the effectors as near to `poses` as its coordinates allow.
     pub(crate) fn new(
         model: Arc<BlendedModel>,
-        poses: &[Pose],
         picture: Animation,
         step: f64,
     ) -> Result<Self, ModelError> {
-        let mut inner = Reduced::new(
-            BlendedStepper::new(model.clone(), step)?,
-            Look::Picture(Box::new(picture)),
-        );
-        let still = vec![Twist::ZERO; poses.len()];
-        if let Ok((x, _, _)) = model.coordinates_of(poses, &still) {
-            inner.state.set(&x, &vec![0.0; x.len()])?;
-            inner.read();
-        }
+        let stepper = BlendedStepper::new(model.clone(), step)?;
+        let inner = Reduced::new(stepper, Look::Picture(Box::new(picture)));
         Ok(Self { inner, model, fade: None })
     }
 }
@@ -356,6 +381,13 @@ impl<'m> Subject<'m> for Blended {
 
     fn size(&self) -> usize {
         self.inner.size()
+    }
+
+    fn stand(&mut self, _bodies: &[usize], poses: &[Pose]) -> Result<(), String> {
+        self.fade = None;
+        let still = vec![Twist::ZERO; poses.len()];
+        let found = self.model.coordinates_of(poses, &still).map_err(|e| e.to_string())?;
+        self.inner.stand_at(&found.0)
     }
 
     fn replace(&mut self, new: &Arc<BlendedModel>) -> Result<(), String> {

@@ -165,6 +165,39 @@ fn pins_hold_and_servos_drive() {
     assert!(tip(&driven).z > tip(&free).z + 0.05, "{} {}", tip(&driven), tip(&free));
 }
 
+/// A model that came after a keyframe stands where the mechanism is; one that was there comes back
+/// with every bit, and not in place of another one.
+#[test]
+fn keyframes_outlast_the_models_beside_them() {
+    let server = server();
+    let mut page = Page::open(&server);
+    let reduce = |page: &mut Page| {
+        page.send(r#"{"type":"reduce","bodies":[1]}"#);
+        // The picture has both from now on.
+        while page.frame().poses.len() < 4 {}
+    };
+    let apart = |f: &Frame| pose(f, 1).translation.distance(pose(f, 3).translation);
+    reduce(&mut page);
+    page.send(r#"{"type":"recall","id":1}"#);
+    page.send(r#"{"type":"step","count":1}"#);
+    let bent = page.frame_at(0.002);
+    assert!(pose(&bent, 1).translation.distance(DVec3::ZERO) > 0.2);
+    assert!(apart(&bent) < 2e-3, "{}", apart(&bent));
+    page.send(r#"{"type":"keep"}"#);
+    page.send(r#"{"type":"step","count":50}"#);
+    let _ = page.frame_at(0.102);
+    page.send(r#"{"type":"recall","id":3}"#);
+    assert_eq!(page.frame_at(0.002).poses, bent.poses);
+    // Another model in its place: the one that was kept is gone.
+    page.send(r#"{"type":"reduce","bodies":[0]}"#);
+    page.send(r#"{"type":"recall","id":3}"#);
+    page.send(r#"{"type":"step","count":1}"#);
+    let other = page.frame_at(0.004);
+    assert!(pose(&other, 0).rotation.angle_between(pose(&other, 2).rotation) < 2e-2);
+    page.send(r#"{"type":"reset"}"#);
+    assert_eq!(page.frame_at(0.0).poses.len(), 4);
+}
+
 #[test]
 fn the_reduced_model_moves_beside_the_mechanism() {
     let server = server();

@@ -1,7 +1,7 @@
 //! A server with a pendulum, and a browser's side of its socket.
 
 use std::{
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
     net::TcpStream,
     sync::Arc,
     time::{Duration, Instant},
@@ -154,11 +154,34 @@ impl Page {
     }
 
     pub(crate) fn frame(&mut self) -> Frame {
-        loop {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
             if let Message::Binary(bytes) = self.socket.read().expect("a message") {
                 return Frame::read(&bytes);
             }
         }
+        panic!("no frame came");
+    }
+
+    /// Frames that have come, without waiting for more.
+    pub(crate) fn frames(&mut self) -> Vec<Frame> {
+        let soon = Some(Duration::from_millis(1));
+        self.socket.get_ref().set_read_timeout(soon).expect("a time-out");
+        let mut frames = Vec::new();
+        loop {
+            match self.socket.read() {
+                Ok(Message::Binary(bytes)) => frames.push(Frame::read(&bytes)),
+                Ok(_) => {}
+                Err(tungstenite::Error::Io(e))
+                    if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+                {
+                    break;
+                }
+                Err(e) => panic!("{e}"),
+            }
+        }
+        self.socket.get_ref().set_read_timeout(Some(PATIENCE)).expect("a time-out");
+        frames
     }
 
     /// The frame at a time, after which nothing moves.
