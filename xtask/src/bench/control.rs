@@ -292,13 +292,18 @@ pub(super) fn worm(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Strin
     Ok(vec![case])
 }
 
-/// `control/prediction`: servo targets of a hand over 20 steps, bounds active, warm.
+/// `control/prediction`: servo targets of a hand over 20 steps, bounds active, warm; with three
+/// and with four of its fingertips.
 pub(super) fn prediction(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
+    let tips = ["rh_ffdistal", "rh_mfdistal", "rh_thdistal", "rh_lfdistal"];
+    [3, 4].iter().map(|count| predicted(name, context, &tips[..*count])).collect()
+}
+
+fn predicted(name: &str, context: &Context<'_>, tips: &[&str]) -> Result<Case, String> {
     const HORIZON: usize = 20;
     let file = context.root.join("fixtures/models/shadow_hand_right/right_hand.nomesh.xml");
     let m = load_model(&file, &ImportOptions::default()).map_err(said)?.mechanism;
-    let tips = ["rh_ffdistal", "rh_mfdistal", "rh_thdistal"];
-    let problem = Problem::new(&m, &tips, &ProblemOptions::default()).map_err(said)?;
+    let problem = Problem::new(&m, tips, &ProblemOptions::default()).map_err(said)?;
     let model = problem.reduce(problem.at_rest(), &ReduceOptions::default()).map_err(said)?.model;
     let system = Stepper::new(Arc::new(model), 5e-3).map_err(said)?;
     let settings = MpcSettings {
@@ -311,7 +316,7 @@ pub(super) fn prediction(name: &str, context: &Context<'_>) -> Result<Vec<Case>,
         pivots: 200,
         budget: None,
     };
-    let n = system.dof();
+    let (n, count) = (system.dof(), Commands::Servos.count(&system));
     let links = system.data().links.len() - 1;
     let starts: Vec<Pose> = system.data().effectors.iter().map(|e| e.rest).collect();
     let mut mpc = Mpc::new(system, settings).map_err(said)?;
@@ -337,9 +342,11 @@ pub(super) fn prediction(name: &str, context: &Context<'_>) -> Result<Vec<Case>,
         return Err(e);
     }
     let settings = "servo targets over 20 steps, targets that move";
-    let mut case = Case::new(name, links, 1, timing, settings);
+    let name = format!("{name}-{n}");
+    let mut case = Case::new(&name, links, 1, timing, settings);
     case.dt = Some(5e-3);
     case.figure("coordinates", n as f64);
+    case.figure("commands", count as f64);
     case.figure("share of decisions with bounds that are active", bounded as f64 / solves as f64);
-    Ok(vec![case])
+    Ok(case)
 }
