@@ -292,11 +292,11 @@ pub(super) fn worm(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Strin
     Ok(vec![case])
 }
 
-/// `control/prediction`: servo targets of a hand over 20 steps, bounds active, warm; with three
-/// and with all five of its fingertips.
+/// `control/prediction`: servo targets of a hand over 20 steps, bounds active, warm; with three,
+/// with four and with five of its fingertips.
 pub(super) fn prediction(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
     let tips = ["rh_ffdistal", "rh_mfdistal", "rh_thdistal", "rh_rfdistal", "rh_lfdistal"];
-    [3, 5].iter().map(|count| predicted(name, context, &tips[..*count])).collect()
+    [3, 4, 5].iter().map(|count| predicted(name, context, &tips[..*count])).collect()
 }
 
 fn predicted(name: &str, context: &Context<'_>, tips: &[&str]) -> Result<Case, String> {
