@@ -36,7 +36,7 @@ pub use mesh::{MeshError, MeshNote, Order, TetMesh};
 pub use simulation::{
     Border, Commands, Coordinates, FreeStep, Momentum, Obstacles, Place, SoftEnergy, SoftOptions,
     SoftSimulation, SoftState, StaticsOptions, StaticsReport, StaticsStatus, StepReport,
-    StepStatus, Stepper,
+    StepResponse, StepStatus, Stepper,
 };
 pub use svd::Stretched;
 pub use window::{Range, Selection, within, within_by_polynomial};

@@ -32,7 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-record", &["forks-import", "forks-sim"]),
     ("forks-view", &["forks-direct", "forks-place", "forks-soft"]),
     ("forks-flex", &["forks-deform", "forks-import"]),
-    ("forks-tissue", &["forks-contact", "forks-deform", "forks-record"]),
+    ("forks-tissue", &["forks-contact", "forks-control", "forks-deform", "forks-record"]),
     ("forks-soft", &["forks-condense", "forks-tissue"]),
     ("forks-compare", &["forks-place"]),
     ("forks-direct", &["forks-control", "forks-mpc", "forks-record", "forks-reduce"]),

@@ -80,14 +80,16 @@ pub enum PlantError {
     /// A step that fails.
     #[error("the step ended as {}", .0.name())]
     Failed(SimulationStatus),
+    /// What a plant of another crate says.
+    #[error("{0}")]
+    Other(String),
 }
 
-/// Numbers as many as expected and finite.
-pub(super) fn check(
-    what: [&'static str; 2],
-    values: &[f64],
-    expected: usize,
-) -> Result<(), PlantError> {
+/// Numbers as many as expected and finite; `what` they are, one and several.
+///
+/// # Errors
+/// Others.
+pub fn check(what: [&'static str; 2], values: &[f64], expected: usize) -> Result<(), PlantError> {
     if values.len() != expected {
         return Err(PlantError::Count { what: what[1], found: values.len(), expected });
     }
@@ -98,7 +100,10 @@ pub(super) fn check(
 }
 
 /// A step of positive length, coordinates that exist and are commanded once.
-pub(super) fn check_commands(
+///
+/// # Errors
+/// Others.
+pub fn check_commands(
     h: f64,
     coordinates: impl Iterator<Item = usize>,
     count: usize,

@@ -11,7 +11,7 @@ mod reduced;
 mod response;
 mod tree;
 
-pub use error::PlantError;
+pub use error::{PlantError, check, check_commands};
 pub use implicit::{ForceCommand, ImplicitPlant};
 pub use reduced::{ReducedCommand, ReducedPlant};
 pub use response::{Kinematics, Plant, Response};

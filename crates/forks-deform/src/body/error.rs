@@ -114,6 +114,9 @@ pub enum SoftError {
     /// Contact in a scheme that knows none.
     #[error("backward Euler knows no contact; linearly implicit steps and mixed Euler do")]
     NoContact,
+    /// The answer of a step to forces in a scheme that does not solve for its end at once.
+    #[error("steps answer to forces where they are linearly implicit; these are not")]
+    NoResponse,
     /// A number that is not positive.
     #[error("{what} is {}; it must be positive and finite", Digits(*.value))]
     NotPositive {

@@ -173,6 +173,20 @@ impl Border {
         dot(self.schur.row(k), v) + self.taken[k] - right
     }
 
+    /// S⁻¹, zero for prescribed coordinates.
+    pub(crate) fn inverse(&self) -> Matrix {
+        let (dof, count) = (self.half.len(), self.active.len());
+        let mut out = Matrix::zeros(dof, dof);
+        let mut column = vec![0.0; count];
+        for (j, &c) in self.active.iter().enumerate() {
+            column.fill(0.0);
+            column[j] = 1.0;
+            solve_cholesky(self.reduced.as_slice(), count, &mut column);
+            self.active.iter().zip(&column).for_each(|(&r, x)| out[(r, c)] = *x);
+        }
+        out
+    }
+
     /// S of the last implicit step: what resists a change of the skeleton's velocities, tissue and
     /// step included, kg or kg·m². Velocities at the end of a step change by h S⁻¹ per force on the
     /// coordinates.

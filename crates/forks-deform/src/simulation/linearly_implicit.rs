@@ -16,32 +16,90 @@ use forks_dynamics::{
 use super::{
     border::Terms,
     commands::Commands,
-    stepper::{SoftSimulation, StepReport},
+    state::SoftState,
+    stepper::{SoftSimulation, StepReport, Stepper},
     touch::{FreeStep, Obstacles, Place, outer, relative, spread},
 };
 use crate::{body::SoftError, curvature::Curvature, sparse::NotPositive};
 
+/// A linearly implicit step up to the forces on the skeleton: what it is made from, and its right
+/// sides without them. Its matrix is in the border.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    h: f64,
+    state: SoftState,
+    node_forces: Vec<DVec3>,
+    prescribed: Vec<bool>,
+    /// M v, and the forces on coordinates beside commands.
+    impulse: Vec<f64>,
+    forces: Vec<f64>,
+    /// Of the free nodes.
+    nodes: Vec<DVec3>,
+    decomposed: usize,
+}
+
+/// How a linearly implicit step answers to forces on the coordinates of the skeleton.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepResponse {
+    /// Velocities of the coordinates at its end without forces.
+    pub free: Vec<f64>,
+    /// What forces that act all through it add to them, m/s per N and so on; symmetric, zero for
+    /// prescribed coordinates.
+    pub gain: Matrix,
+}
+
 impl SoftSimulation {
-    /// The step, and the work of forces, of prescribed motion and of impulses in it, J.
-    pub(crate) fn linearly_implicit(
-        &mut self,
-        h: f64,
-        commands: &Commands<'_>,
-        obstacles: Option<&mut (dyn Obstacles + '_)>,
-    ) -> Result<(StepReport, f64), SoftError> {
-        let mut target = self.target_momentum(h, commands);
-        let decomposed = self.evaluate_forces(commands);
+    /// How the next linearly implicit step of `h` seconds answers to forces on the skeleton's
+    /// coordinates beside `commands`, as long as it is not divided, and before momentum of a free
+    /// root is corrected. The state stays; a step from it with the same `h`, forces on nodes and
+    /// prescribed coordinates uses the matrix again.
+    ///
+    /// # Errors
+    /// Another scheme; as [`step`](Self::step).
+    pub fn response(&mut self, h: f64, commands: &Commands<'_>) -> Result<StepResponse, SoftError> {
+        if self.options.stepper != Stepper::LinearlyImplicit {
+            return Err(SoftError::NoResponse);
+        }
+        self.check(h, commands)?;
+        let prepared = self.prepare(h, commands)?;
+        let mut free = self.right(&prepared, commands);
+        self.prescribe(h, commands, &mut free);
+        let mut nodes = prepared.nodes.clone();
+        self.border.solve(&mut free, &mut nodes);
+        self.prepared = Some(prepared);
+        let mut gain = self.border.inverse();
+        gain.as_mut_slice().iter_mut().for_each(|g| *g *= h);
+        match free.iter().chain(gain.as_slice()).position(|x| !x.is_finite()) {
+            None => Ok(StepResponse { free, gain }),
+            Some(index) => {
+                let (what, value) = ("the answer of velocity", f64::NAN);
+                Err(SoftError::NotFinite { what, index: index % self.skeleton.dof(), value })
+            }
+        }
+    }
+
+    /// Forces, inertia and the matrix of a step from the state, factorised; those of the last
+    /// response where they are of this step.
+    fn prepare(&mut self, h: f64, commands: &Commands<'_>) -> Result<Prepared, SoftError> {
         let dof = self.skeleton.dof();
+        let mut prescribed = vec![false; dof];
+        commands.accelerations.iter().for_each(|(c, _)| prescribed[*c] = true);
+        let known = self.prepared.take().filter(|p| {
+            p.h == h
+                && p.prescribed == prescribed
+                && p.node_forces == commands.node_forces
+                && p.state == self.state
+        });
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let decomposed = self.evaluate_forces(commands);
         let (mut mass, mut damping) = (Matrix::zeros(dof, dof), Matrix::zeros(dof, dof));
         self.skeleton.mass(&self.state.q, &mut mass);
         self.skeleton.damping(&self.state.q, &mut damping);
         // Right sides.
-        let mut right = self.skeleton_forces(commands);
-        for (r, p) in right.iter_mut().zip(mass.mul_vec(&self.state.v)) {
-            *r = p + h * *r;
-        }
-        let free = right.clone();
-        self.prescribe(h, commands, &mut right);
+        let forces = self.skeleton_forces();
+        let impulse = mass.mul_vec(&self.state.v);
         let g = self.gravity();
         let mut nodes = vec![DVec3::ZERO; self.forces.len()];
         for &n in &self.free {
@@ -57,7 +115,32 @@ impl SoftSimulation {
         let terms = Terms { scale: h * h, diagonal: &diagonal, dampers: &dampers, motion: &motion };
         self.border.eliminate(&terms).map_err(at_node)?;
         let own = mass.plus_scaled(h, &damping);
+        self.work.prescribed.copy_from_slice(&prescribed);
         self.complete(&own, h * h)?;
+        let (state, node_forces) = (self.state.clone(), commands.node_forces.to_vec());
+        Ok(Prepared { h, state, node_forces, prescribed, impulse, forces, nodes, decomposed })
+    }
+
+    /// The skeleton's right side of a step, M v + h f.
+    fn right(&self, p: &Prepared, commands: &Commands<'_>) -> Vec<f64> {
+        let force = |k: usize| p.forces[k] + commands.forces.get(k).copied().unwrap_or(0.0);
+        p.impulse.iter().enumerate().map(|(k, i)| i + p.h * force(k)).collect()
+    }
+
+    /// The step, and the work of forces, of prescribed motion and of impulses in it, J.
+    pub(crate) fn linearly_implicit(
+        &mut self,
+        h: f64,
+        commands: &Commands<'_>,
+        obstacles: Option<&mut (dyn Obstacles + '_)>,
+    ) -> Result<(StepReport, f64), SoftError> {
+        let mut target = self.target_momentum(h, commands);
+        let prepared = self.prepare(h, commands)?;
+        let dof = self.skeleton.dof();
+        let mut right = self.right(&prepared, commands);
+        let free = right.clone();
+        self.prescribe(h, commands, &mut right);
+        let Prepared { mut nodes, decomposed, .. } = prepared;
         let (mut v, mut moved) = (right.clone(), nodes.clone());
         self.border.solve(&mut v, &mut moved);
         let mut work = 0.0;
@@ -105,16 +188,15 @@ impl SoftSimulation {
         obstacles.impulses(&FreeStep { h, v, nodes, at: self.at(), inverse: &self.border })
     }
 
-    /// Forces on the skeleton's coordinates of springs, commands, weights, inertia and nodes in
-    /// bones; the nodes' forces have been evaluated.
-    pub(crate) fn skeleton_forces(&mut self, commands: &Commands<'_>) -> Vec<f64> {
+    /// Forces on the skeleton's coordinates of springs, weights, inertia and nodes in bones; the
+    /// nodes' forces have been evaluated.
+    pub(crate) fn skeleton_forces(&mut self) -> Vec<f64> {
         let dof = self.skeleton.dof();
         let (mut out, mut bias) = (vec![0.0; dof], vec![0.0; dof]);
         self.skeleton.springs(&self.state.q, &mut out);
         let (q, v) = (&self.state.q, &self.state.v);
         self.skeleton.bias(q, v, self.options.gravity, &mut bias);
         out.iter_mut().zip(&bias).for_each(|(f, b)| *f -= b);
-        out.iter_mut().zip(commands.forces).for_each(|(f, c)| *f += c);
         self.load_held_nodes();
         self.skeleton.pull_back(&mut out);
         out

@@ -18,6 +18,7 @@ mod touch;
 pub use border::Border;
 pub use commands::Commands;
 pub use energy::SoftEnergy;
+pub use linearly_implicit::StepResponse;
 pub use state::SoftState;
 pub use statics::{StaticsOptions, StaticsReport, StaticsStatus};
 pub use stepper::{

@@ -11,6 +11,7 @@ use forks_dynamics::mechanism::{
 use super::{
     border::Border,
     commands::Commands,
+    linearly_implicit::Prepared,
     root::Root,
     state::SoftState,
     touch::{At, Obstacles},
@@ -135,6 +136,8 @@ pub struct SoftSimulation {
     pub(crate) forces: Vec<DVec3>,
     pub(crate) border: Border,
     pub(crate) work: Work,
+    /// Of the last response, until the next step.
+    pub(crate) prepared: Option<Prepared>,
     time: f64,
 }
 
@@ -191,8 +194,20 @@ impl SoftSimulation {
             step: vec![0.0; n],
         };
         let forces = vec![DVec3::ZERO; nodes];
-        let mut out =
-            Self { skeleton, body, options, state, root, free, forces, border, work, time: 0.0 };
+        let (prepared, time) = (None, 0.0);
+        let mut out = Self {
+            skeleton,
+            body,
+            options,
+            state,
+            root,
+            free,
+            forces,
+            border,
+            work,
+            prepared,
+            time,
+        };
         out.place();
         Ok(out)
     }
@@ -285,10 +300,7 @@ impl SoftSimulation {
         commands: &Commands<'_>,
         obstacles: Option<&mut (dyn Obstacles + '_)>,
     ) -> Result<StepReport, SoftError> {
-        if !(h > 0.0 && h.is_finite()) {
-            return Err(SoftError::NotPositive { what: "the step", value: h });
-        }
-        self.check(commands)?;
+        self.check(h, commands)?;
         let before = self.state.clone();
         let done = match self.options.stepper {
             Stepper::MixedEuler(coordinates) => {
@@ -311,7 +323,10 @@ impl SoftSimulation {
         }
     }
 
-    fn check(&self, commands: &Commands<'_>) -> Result<(), SoftError> {
+    pub(crate) fn check(&self, h: f64, commands: &Commands<'_>) -> Result<(), SoftError> {
+        if !(h > 0.0 && h.is_finite()) {
+            return Err(SoftError::NotPositive { what: "the step", value: h });
+        }
         let (n, nodes) = (self.skeleton.dof(), self.state.x.len());
         let fits = |what, found: usize, expected: usize| {
             let empty_or_all = found == 0 || found == expected;

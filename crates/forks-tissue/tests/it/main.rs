@@ -2,6 +2,7 @@
 
 mod block;
 mod files;
+mod plant;
 mod refused;
 mod scenes;
 mod support;

@@ -5,6 +5,7 @@
 mod choices;
 mod following;
 mod infeasible;
+mod kinds;
 mod levels;
 mod limits;
 mod objectives;
@@ -18,6 +19,7 @@ use super::{record::Recorder, scenario::Control};
 
 pub(crate) fn check(c: &Control, fixtures: &Path, out: &mut Recorder) -> Result<(), String> {
     plants::check(c.trees, out)?;
+    kinds::check(out)?;
     objectives::check(c.states, out)?;
     levels::check(c.problems, out)?;
     paths::check(c.paths, out)?;
