@@ -52,6 +52,7 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("control/solo12", control::solo12),
     ("control/humanoid", control::humanoid),
     ("control/worm", control::worm),
+    ("control/tissue", control::tissue),
     ("control/prediction", control::prediction),
     ("kernel/poses-6", kernel::poses_6),
     ("kernel/poses-12", kernel::poses_12),

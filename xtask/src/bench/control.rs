@@ -9,7 +9,7 @@ use forks_control::{
     task::{Axes, Frame, Goal, Task},
 };
 use forks_deform::{
-    Material,
+    Material, SoftError, SoftOptions, SoftSimulation,
     creatures::{self, Base},
 };
 use forks_import::{ImportOptions, load_model};
@@ -21,6 +21,7 @@ use forks_mechanism::{
 use forks_mpc::{Commands, Goal as PredictedGoal, Mpc, MpcSettings};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{Stepper, System as _};
+use forks_tissue::TissuePlant;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -290,6 +291,60 @@ pub(super) fn worm(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Strin
     case.figure("dynamics and map of the step alone, us", 1e-3 * dynamics.ns);
     case.figure("beyond the dynamics, us", 1e-3 * (timing.ns - dynamics.ns));
     Ok(vec![case])
+}
+
+/// `control/tissue-…`: the bodies of \[K08\] Table 2, the last bone dragged by tasks, over the same
+/// steps with forces that are given.
+pub(super) fn tissue(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
+    let stuff = Material::stvk(5e4, 0.3, 1000.0).map_err(said)?;
+    let all = [
+        ("worm", creatures::worm(Base::Planar, stuff)),
+        ("fish", creatures::fish(Base::Free, stuff)),
+        ("finger", creatures::finger(Base::Fixed, stuff)),
+    ];
+    let dragged = |(creature, made): (&str, Result<creatures::Creature, SoftError>)| {
+        let creatures::Creature { mechanism, body } = made.map_err(said)?;
+        let simulation = SoftSimulation::new(&mechanism, body, SoftOptions::default());
+        let simulation = simulation.map_err(said)?;
+        let n = simulation.state().v.len();
+        // Hinges; the base of worm and fish is passive.
+        let hinges: Vec<usize> = match n {
+            4 => (0..4).collect(),
+            n => (n - 6..n).collect(),
+        };
+        let mut plant = TissuePlant::new(simulation, &hinges, STEP).map_err(said)?;
+        let head = Frame::of(LinkId::new(mechanism.links().len() - 1));
+        let mut twists = Matrix::zeros(6, n);
+        let to = plant.frame(&head, &mut twists).translation + DVec3::new(0.0, 2e-3, 2e-3);
+        let tasks = [Task::new("head", Goal::Position(head, to)).in_axes(Axes::World)];
+        let mut controller = Controller::new(vec![FREE; hinges.len()]);
+        let mut failed = None;
+        let given = vec![0.0; hinges.len()];
+        let mut joint = plant.clone();
+        let alone = time(context.batch, || {
+            if let Err(e) = joint.step(&given) {
+                failed = Some(e.to_string());
+            }
+        });
+        let timing = time(context.batch, || {
+            let found = controller.solve(&mut plant, &tasks).map_err(|e| e.to_string());
+            let stepped = found.and_then(|f| plant.step(&f.commands).map_err(|e| e.to_string()));
+            if let Err(e) = stepped {
+                failed = Some(e);
+            }
+        });
+        if let Some(e) = failed {
+            return Err(e);
+        }
+        let settings = "the last bone by tasks, every step a linearly implicit one of the tissue";
+        let links = mechanism.links().len() - 1;
+        let mut case = Case::new(&format!("{name}-{creature}"), links, 1, timing, settings);
+        case.dt = Some(STEP);
+        case.figure("step with given forces, us", 1e-3 * alone.ns);
+        case.figure("with tasks over given forces", timing.ns / alone.ns);
+        Ok(case)
+    };
+    all.into_iter().map(dragged).collect()
 }
 
 /// `control/prediction`: servo targets of a hand over 20 steps, bounds active, warm; with three,

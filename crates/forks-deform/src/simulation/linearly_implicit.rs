@@ -16,37 +16,11 @@ use forks_dynamics::{
 use super::{
     border::Terms,
     commands::Commands,
-    state::SoftState,
+    prepared::{Prepared, StepResponse},
     stepper::{SoftSimulation, StepReport, Stepper},
     touch::{FreeStep, Obstacles, Place, outer, relative, spread},
 };
 use crate::{body::SoftError, curvature::Curvature, sparse::NotPositive};
-
-/// A linearly implicit step up to the forces on the skeleton: what it is made from, and its right
-/// sides without them. Its matrix is in the border.
-#[derive(Clone, Debug)]
-pub(crate) struct Prepared {
-    h: f64,
-    state: SoftState,
-    node_forces: Vec<DVec3>,
-    prescribed: Vec<bool>,
-    /// M v, and the forces on coordinates beside commands.
-    impulse: Vec<f64>,
-    forces: Vec<f64>,
-    /// Of the free nodes.
-    nodes: Vec<DVec3>,
-    decomposed: usize,
-}
-
-/// How a linearly implicit step answers to forces on the coordinates of the skeleton.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StepResponse {
-    /// Velocities of the coordinates at its end without forces.
-    pub free: Vec<f64>,
-    /// What forces that act all through it add to them, m/s per N and so on; symmetric, zero for
-    /// prescribed coordinates.
-    pub gain: Matrix,
-}
 
 impl SoftSimulation {
     /// How the next linearly implicit step of `h` seconds answers to forces on the skeleton's

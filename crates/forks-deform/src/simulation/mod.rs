@@ -8,6 +8,7 @@ mod energy;
 mod linearly_implicit;
 mod mixed_euler;
 mod momentum;
+mod prepared;
 mod root;
 mod state;
 mod statics;
@@ -18,7 +19,7 @@ mod touch;
 pub use border::Border;
 pub use commands::Commands;
 pub use energy::SoftEnergy;
-pub use linearly_implicit::StepResponse;
+pub use prepared::StepResponse;
 pub use state::SoftState;
 pub use statics::{StaticsOptions, StaticsReport, StaticsStatus};
 pub use stepper::{

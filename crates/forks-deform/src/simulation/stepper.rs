@@ -11,7 +11,7 @@ use forks_dynamics::mechanism::{
 use super::{
     border::Border,
     commands::Commands,
-    linearly_implicit::Prepared,
+    prepared::Prepared,
     root::Root,
     state::SoftState,
     touch::{At, Obstacles},

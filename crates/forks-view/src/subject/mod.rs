@@ -105,8 +105,8 @@ pub(crate) trait Subject<'m> {
     /// Bytes of a copy, roughly.
     fn size(&self) -> usize;
 
-    /// Stands still with bodies as near to poses as it can have them; only models beside a mechanism
-    /// are asked to, for their effectors, in their order.
+    /// Stands still with bodies as near to poses as it can have them; only models beside a
+    /// mechanism are asked to, for their effectors, in their order.
     fn stand(&mut self, _bodies: &[usize], _poses: &[Pose]) -> Result<(), String> {
         Err("only a reduced model or a blend can be put where a mechanism is".into())
     }

@@ -1,5 +1,5 @@
-//! Maps of commands to rates and tasks of the plants that are no plain mechanisms: reduced models on
-//! fixed and floating bases, skeletons with tissue.
+//! Maps of commands to rates and tasks of the plants that are no plain mechanisms: reduced models
+//! on fixed and floating bases, skeletons with tissue.
 
 use std::sync::Arc;
 
