@@ -298,14 +298,14 @@ pub(super) fn worm(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Strin
 pub(super) fn tissue(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
     let stuff = Material::stvk(5e4, 0.3, 1000.0).map_err(said)?;
     let all = [
-        ("worm", creatures::worm(Base::Planar, stuff)),
-        ("fish", creatures::fish(Base::Free, stuff)),
-        ("finger", creatures::finger(Base::Fixed, stuff)),
+        ("worm", creatures::worm(Base::Planar, stuff), DVec3::Z),
+        ("fish", creatures::fish(Base::Free, stuff), DVec3::Y),
+        ("finger", creatures::finger(Base::Fixed, stuff), DVec3::Z),
     ];
-    let dragged = |(creature, made): (&str, Result<creatures::Creature, SoftError>)| {
+    let dragged = |(creature, made, way): (&str, Result<creatures::Creature, SoftError>, DVec3)| {
         let creatures::Creature { mechanism, body } = made.map_err(said)?;
-        let simulation = SoftSimulation::new(&mechanism, body, SoftOptions::default());
-        let simulation = simulation.map_err(said)?;
+        let options = SoftOptions { gravity: false, ..SoftOptions::default() };
+        let simulation = SoftSimulation::new(&mechanism, body, options).map_err(said)?;
         let n = simulation.state().v.len();
         // Hinges; the base of worm and fish is passive.
         let hinges: Vec<usize> = match n {
@@ -315,22 +315,28 @@ pub(super) fn tissue(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Str
         let mut plant = TissuePlant::new(simulation, &hinges, STEP).map_err(said)?;
         let head = Frame::of(LinkId::new(mechanism.links().len() - 1));
         let mut twists = Matrix::zeros(6, n);
-        let to = plant.frame(&head, &mut twists).translation + DVec3::new(0.0, 2e-3, 2e-3);
-        let tasks = [Task::new("head", Goal::Position(head, to)).in_axes(Axes::World)];
+        let to = plant.frame(&head, &mut twists).translation + 2e-3 * way;
+        let across = [0, 1, 2, 3, 4, 5].map(|i| i < 3 && way[i] != 0.0);
+        let held = hinges.iter().map(|k| (mechanism.velocity_owner(*k).joint, 0.0)).collect();
+        let tasks = [
+            // Along a straight chain hinges move nothing.
+            Task::new("head", Goal::Position(head, to)).in_axes(Axes::World).masked(across),
+            Task::new("posture", Goal::Posture(held)).on_level(1),
+        ];
         let mut controller = Controller::new(vec![FREE; hinges.len()]);
         let mut failed = None;
         let given = vec![0.0; hinges.len()];
         let mut joint = plant.clone();
         let alone = time(context.batch, || {
             if let Err(e) = joint.step(&given) {
-                failed = Some(e.to_string());
+                failed = Some(format!("{creature}: {e}"));
             }
         });
         let timing = time(context.batch, || {
             let found = controller.solve(&mut plant, &tasks).map_err(|e| e.to_string());
             let stepped = found.and_then(|f| plant.step(&f.commands).map_err(|e| e.to_string()));
             if let Err(e) = stepped {
-                failed = Some(e);
+                failed = Some(format!("{creature} by tasks: {e}"));
             }
         });
         if let Some(e) = failed {
