@@ -21,11 +21,14 @@ impl SoftSimulation {
         [kinetic, self.potential(commands).0]
     }
 
-    /// What rounding makes of energies that are sums over all nodes, which is no rise: it grows as
-    /// the square root of their number.
+    /// What rounding makes of energies, which is no rise: of sums over all nodes it grows as the
+    /// square root of their number; and places are rounded against the forces that act there.
     pub(crate) fn rounding(&self, now: [f64; 2], most: f64) -> f64 {
         let terms = 4.0 + (self.state.x.len() as f64).sqrt();
-        terms * f64::EPSILON * (now[0] + now[1].abs() + most.abs())
+        let sums = terms * (now[0] + now[1].abs() + most.abs());
+        let size = self.state.x.iter().fold(0.0f64, |s, x| s.max(x.abs().max_element()));
+        let force = self.forces.iter().map(|f| f.length_squared()).sum::<f64>().sqrt();
+        f64::EPSILON * (sums + size * force)
     }
 
     /// Slows relative motion by what energy there is, `now`, beyond `most`; the energy after.

@@ -158,6 +158,40 @@ fn tasks_are_met_at_the_end_of_the_step() {
     }
 }
 
+/// Places are rounded against forces: what energy that makes where tasks hold bones is no rise.
+#[test]
+fn steps_are_whole_where_bones_are_held_by_tasks() {
+    let creature = creatures::finger(Base::Fixed, Material::stvk(5e4, 0.3, 1000.0).unwrap());
+    let Creature { mechanism, body } = creature.unwrap();
+    let options = SoftOptions { gravity: false, ..SoftOptions::default() };
+    let simulation = SoftSimulation::new(&mechanism, body, options).unwrap();
+    let n = simulation.state().v.len();
+    let hinges: Vec<usize> = (0..n).collect();
+    let mut plant = TissuePlant::new(simulation, &hinges, 1e-3).unwrap();
+    let tip = Frame::of(LinkId::new(plant.link_count() - 1));
+    let mut rows = Matrix::zeros(6, n);
+    let to = plant.frame(&tip, &mut rows).translation + DVec3::Z * 2e-3;
+    let held = hinges.iter().map(|k| (mechanism.velocity_owner(*k).joint, 0.0)).collect();
+    let up = [false, false, true, false, false, false];
+    let tasks = [
+        Task::new("tip", Goal::Position(tip, to)).in_axes(Axes::World).masked(up),
+        Task::new("posture", Goal::Posture(held)).on_level(1),
+    ];
+    let mut controller = Controller::new(vec![(f64::NEG_INFINITY, f64::INFINITY); n]);
+    let (mut divided, mut late) = (0, 0);
+    for k in 0..6000 {
+        let z = controller.solve(&mut plant, &tasks).unwrap().commands.clone();
+        plant.step(&z).unwrap();
+        if plant.report().unwrap().steps > 1 {
+            divided += 1;
+            late += usize::from(k > 4000);
+        }
+    }
+    let off = (plant.frame(&tip, &mut rows).translation - to).z;
+    assert!(off.abs() < 1e-9, "{off:e}");
+    assert!(late == 0, "{late} of the last 2,000 steps are divided, {divided} of all");
+}
+
 #[test]
 fn what_is_no_command_is_refused() {
     let creature = creatures::finger(Base::Fixed, Material::stvk(5e4, 0.3, 1000.0).unwrap());
