@@ -122,6 +122,18 @@ impl Page {
         Self::from(server, &origin, &token(server)).expect("a socket")
     }
 
+    /// The same once there is room: pages that have gone count for some seconds.
+    pub(crate) fn open_when_free(server: &Server) -> Self {
+        let (begin, origin) = (Instant::now(), format!("http://{}", server.address()));
+        loop {
+            match Self::from(server, &origin, &token(server)) {
+                Ok(page) => return page,
+                Err(e) if begin.elapsed() > PATIENCE => panic!("no room for a page: {e}"),
+                Err(_) => std::thread::sleep(Duration::from_millis(50)),
+            }
+        }
+    }
+
     pub(crate) fn from(
         server: &Server,
         origin: &str,
