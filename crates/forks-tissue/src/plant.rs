@@ -1,19 +1,14 @@
 //! A mechanism with tissue as an affine map from forces to rates at the end of a step.
 
 use forks_control::{
-    plant::{Kinematics, Plant, PlantError, Response, check, check_commands},
+    plant::{Kinematics, Plant, PlantError, Response, TreeFrames, check, check_commands},
     task::Frame,
 };
 use forks_deform::{
     Commands, SoftError, SoftSimulation, StepReport,
     dynamics::{
         mass_matrix,
-        mechanism::{
-            JointId, Mechanism,
-            kinematics::tree_joint_motion,
-            lie::{Pose, Twist},
-            linalg::Matrix,
-        },
+        mechanism::{JointId, Mechanism, lie::Pose, linalg::Matrix},
     },
 };
 
@@ -28,8 +23,7 @@ pub struct TissuePlant {
     simulation: SoftSimulation,
     h: f64,
     commanded: Vec<usize>,
-    /// Twists of the coordinates in world axes at the world's origin.
-    twists: Vec<Twist>,
+    frames: TreeFrames,
     /// Velocities per force of the last response.
     gain: Matrix,
     forces: Vec<f64>,
@@ -51,8 +45,8 @@ impl TissuePlant {
         check_commands(h, commanded.iter().copied(), n)?;
         let (gain, forces) = (Matrix::zeros(n, n), vec![0.0; n]);
         let commanded = commanded.to_vec();
-        let twists = vec![Twist::ZERO; n];
-        let mut out = Self { simulation, h, commanded, twists, gain, forces, report: None };
+        let frames = TreeFrames::new(n);
+        let mut out = Self { simulation, h, commanded, frames, gain, forces, report: None };
         out.look();
         Ok(out)
     }
@@ -67,16 +61,10 @@ impl TissuePlant {
         self.report
     }
 
-    /// Twists of the coordinates in the state.
+    /// Frames in the state.
     fn look(&mut self) {
-        let (m, q) = (self.simulation.mechanism(), &self.simulation.state().q);
-        for e in m.forest().edges() {
-            let motion = tree_joint_motion(m, e, q);
-            let ad = self.simulation.link_poses()[e.outer.index()].adjoint();
-            for (column, k) in motion.columns.as_slice().iter().zip(m.velocity_range(e.joint)) {
-                self.twists[k] = ad.apply(*column);
-            }
-        }
+        let s = &self.simulation;
+        self.frames.place(s.mechanism(), &s.state().q, s.link_poses());
     }
 }
 
@@ -124,17 +112,8 @@ impl Kinematics for TissuePlant {
     }
 
     fn frame(&self, frame: &Frame, rows: &mut Matrix) -> Pose {
-        let m = self.simulation.mechanism();
-        let pose = self.simulation.link_poses()[frame.link.index()] * frame.link_from_frame;
-        let ad = pose.inverse().adjoint();
-        rows.as_mut_slice().fill(0.0);
-        for e in m.forest().path_to_ground(frame.link) {
-            for k in m.velocity_range(e.joint) {
-                let t = ad.apply(self.twists[k]).to_array();
-                (0..6).for_each(|i| rows[(i, k)] = t[i]);
-            }
-        }
-        pose
+        let s = &self.simulation;
+        self.frames.frame(s.mechanism(), s.link_poses(), frame, rows)
     }
 
     fn mechanism(&self) -> Option<&Mechanism> {

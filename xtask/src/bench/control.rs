@@ -307,11 +307,9 @@ pub(super) fn tissue(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Str
         let options = SoftOptions { gravity: false, ..SoftOptions::default() };
         let simulation = SoftSimulation::new(&mechanism, body, options).map_err(said)?;
         let n = simulation.state().v.len();
-        // Hinges; the base of worm and fish is passive.
-        let hinges: Vec<usize> = match n {
-            4 => (0..4).collect(),
-            n => (n - 6..n).collect(),
-        };
+        // The base of worm and fish is passive.
+        let hinge = |k: &usize| mechanism.joint(mechanism.velocity_owner(*k).joint).dof() == 1;
+        let hinges: Vec<usize> = (0..n).filter(hinge).collect();
         let mut plant = TissuePlant::new(simulation, &hinges, STEP).map_err(said)?;
         let head = Frame::of(LinkId::new(mechanism.links().len() - 1));
         let mut twists = Matrix::zeros(6, n);

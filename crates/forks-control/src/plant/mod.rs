@@ -10,9 +10,11 @@ mod mass_factor;
 mod reduced;
 mod response;
 mod tree;
+mod tree_frames;
 
 pub use error::{PlantError, check, check_commands};
 pub use implicit::{ForceCommand, ImplicitPlant};
 pub use reduced::{ReducedCommand, ReducedPlant};
 pub use response::{Kinematics, Plant, Response};
 pub use tree::{Command, TreePlant};
+pub use tree_frames::TreeFrames;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use forks_dynamics::{
     mechanism::{
         JointId, Mechanism,
-        kinematics::{forward_kinematics, tree_joint_motion},
-        lie::{Pose, Twist, glam::DVec3},
+        kinematics::forward_kinematics,
+        lie::{Pose, glam::DVec3},
         linalg::{Matrix, simd::Rows},
     },
     passive::{PassiveWorkspace, passive_forces},
@@ -20,6 +20,7 @@ use super::{
     error::{PlantError, check, check_commands},
     mass_factor::MassFactor,
     response::{Kinematics, Plant, Response},
+    tree_frames::TreeFrames,
 };
 use crate::frame::Frame;
 
@@ -53,8 +54,7 @@ pub struct TreePlant {
     q: Vec<f64>,
     v: Vec<f64>,
     poses: Vec<Pose>,
-    /// Twists of the coordinates in world axes at the world's origin.
-    twists: Vec<Twist>,
+    frames: TreeFrames,
     /// What hybrid dynamics is given and gives.
     given: Vec<f64>,
     acceleration: Vec<f64>,
@@ -111,8 +111,8 @@ impl TreePlant {
         // A row of the factor is as long as a path: its own factors take half of its square.
         let factors = entries * entries / (2 * n.max(1));
         let poses = m.link_poses(q);
-        let mut twists = vec![Twist::ZERO; n];
-        turn_twists(m, q, &poses, &mut twists);
+        let mut frames = TreeFrames::new(n);
+        frames.place(m, q, &poses);
         Ok(Self {
             dense: factors + entries * (ENTRY + columns / 2) <= SWEEP * n * columns,
             crba: CrbaWorkspace::new(&tree),
@@ -122,7 +122,7 @@ impl TreePlant {
             columns: Rows::default(),
             h,
             poses,
-            twists,
+            frames,
             given: vec![0.0; n],
             acceleration: vec![0.0; n],
             torque: vec![0.0; n],
@@ -227,17 +227,6 @@ impl TreePlant {
     }
 }
 
-/// Twists of all coordinates in world axes at the world's origin.
-fn turn_twists(m: &Mechanism, q: &[f64], poses: &[Pose], out: &mut [Twist]) {
-    for e in m.forest().edges() {
-        let motion = tree_joint_motion(m, e, q);
-        let ad = poses[e.outer.index()].adjoint();
-        for (column, k) in motion.columns.as_slice().iter().zip(m.velocity_range(e.joint)) {
-            out[k] = ad.apply(*column);
-        }
-    }
-}
-
 impl Plant for TreePlant {
     fn command_count(&self) -> usize {
         self.commands.len()
@@ -267,7 +256,7 @@ impl Plant for TreePlant {
         self.mechanism.integrate(&mut self.q, &self.given);
         self.factored = false;
         forward_kinematics(&self.mechanism, &self.q, &mut self.poses);
-        turn_twists(&self.mechanism, &self.q, &self.poses, &mut self.twists);
+        self.frames.place(&self.mechanism, &self.q, &self.poses);
         Ok(())
     }
 }
@@ -286,17 +275,7 @@ impl Kinematics for TreePlant {
     }
 
     fn frame(&self, frame: &Frame, rows: &mut Matrix) -> Pose {
-        let m = &*self.mechanism;
-        let pose = self.poses[frame.link.index()] * frame.link_from_frame;
-        let ad = pose.inverse().adjoint();
-        rows.as_mut_slice().fill(0.0);
-        for e in m.forest().path_to_ground(frame.link) {
-            for k in m.velocity_range(e.joint) {
-                let t = ad.apply(self.twists[k]).to_array();
-                (0..6).for_each(|i| rows[(i, k)] = t[i]);
-            }
-        }
-        pose
+        self.frames.frame(&self.mechanism, &self.poses, frame, rows)
     }
 
     fn mechanism(&self) -> Option<&Mechanism> {
@@ -346,7 +325,7 @@ impl Kinematics for TreePlant {
             for e in m.forest().path_to_ground(link) {
                 for k in m.velocity_range(e.joint) {
                     moves = true;
-                    let t = &self.twists[k];
+                    let t = self.frames.twist(k);
                     let v = body.mass * (t.linear + t.angular.cross(at));
                     rows[(0, k)] += v.x;
                     rows[(1, k)] += v.y;

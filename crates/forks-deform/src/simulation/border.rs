@@ -13,7 +13,7 @@ use forks_dynamics::mechanism::{
     linalg::{Matrix, Pivots, axpy, dot, solve_cholesky, solve_lower, solve_lower_transposed},
 };
 
-use super::touch::Inverse;
+use super::{prepared::Prepared, touch::Inverse};
 use crate::{
     body::SoftBody,
     curvature::Curvature,
@@ -53,6 +53,8 @@ pub struct Border {
     /// A_sn A_nn⁻¹ r_n of the last right side.
     taken: Vec<f64>,
     columns: [Vec<DVec3>; 2],
+    /// The step whose matrix this is, where a response asked for it; gone with the next stiffness.
+    pub(crate) prepared: Option<Prepared>,
 }
 
 impl Border {
@@ -74,6 +76,7 @@ impl Border {
             k,
             factor,
             fixed,
+            prepared: None,
         }
     }
 
@@ -84,6 +87,7 @@ impl Border {
         x: &[DVec3],
         curvature: Curvature,
     ) -> &SymmetricBlocks {
+        self.prepared = None;
         elastic.stiffness(x, curvature, &mut self.k);
         &self.k
     }

@@ -40,14 +40,14 @@ impl SoftSimulation {
         self.prescribe(h, commands, &mut free);
         let mut nodes = prepared.nodes.clone();
         self.border.solve(&mut free, &mut nodes);
-        self.prepared = Some(prepared);
+        self.border.prepared = Some(prepared);
         let mut gain = self.border.inverse();
         gain.as_mut_slice().iter_mut().for_each(|g| *g *= h);
-        match free.iter().chain(gain.as_slice()).position(|x| !x.is_finite()) {
+        let all = free.iter().chain(gain.as_slice());
+        match all.enumerate().find(|(_, x)| !x.is_finite()) {
             None => Ok(StepResponse { free, gain }),
-            Some(index) => {
-                let (what, value) = ("the answer of velocity", f64::NAN);
-                Err(SoftError::NotFinite { what, index: index % self.skeleton.dof(), value })
+            Some((index, &value)) => {
+                Err(SoftError::NotFinite { what: "the answer of the step,", index, value })
             }
         }
     }
@@ -58,7 +58,7 @@ impl SoftSimulation {
         let dof = self.skeleton.dof();
         let mut prescribed = vec![false; dof];
         commands.accelerations.iter().for_each(|(c, _)| prescribed[*c] = true);
-        let known = self.prepared.take().filter(|p| {
+        let known = self.border.prepared.take().filter(|p| {
             p.h == h
                 && p.prescribed == prescribed
                 && p.node_forces == commands.node_forces

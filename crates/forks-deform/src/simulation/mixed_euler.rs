@@ -219,7 +219,6 @@ impl SoftSimulation {
     /// held, by power iteration. Never above the true limit by more than a few percent.
     pub fn explicit_step_limit(&mut self) -> f64 {
         use crate::curvature::Curvature;
-        self.prepared = None;
         let k = self.border.stiffness(&self.body.elastic, &self.state.x, Curvature::Exact);
         let mut rng = forks_dynamics::mechanism::lie::SplitMix64::new(1);
         let nodes = self.state.x.len();

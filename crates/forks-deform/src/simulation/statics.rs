@@ -205,7 +205,6 @@ impl SoftSimulation {
         (dq, dx): (&mut [f64], &mut [DVec3]),
     ) -> Result<(), SoftError> {
         // With the exact matrix where it is positive definite, Newton's method is quadratic.
-        self.prepared = None;
         self.border.stiffness(&self.body.elastic, &self.state.x, Curvature::Exact);
         let mut diagonal = vec![0.0; self.state.x.len()];
         let terms = Terms { scale: 1.0, diagonal: &diagonal, dampers: &[], motion };

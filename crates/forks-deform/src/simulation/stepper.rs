@@ -11,7 +11,6 @@ use forks_dynamics::mechanism::{
 use super::{
     border::Border,
     commands::Commands,
-    prepared::Prepared,
     root::Root,
     state::SoftState,
     touch::{At, Obstacles},
@@ -136,8 +135,6 @@ pub struct SoftSimulation {
     pub(crate) forces: Vec<DVec3>,
     pub(crate) border: Border,
     pub(crate) work: Work,
-    /// Of the last response, until the next step.
-    pub(crate) prepared: Option<Prepared>,
     time: f64,
 }
 
@@ -194,20 +191,8 @@ impl SoftSimulation {
             step: vec![0.0; n],
         };
         let forces = vec![DVec3::ZERO; nodes];
-        let (prepared, time) = (None, 0.0);
-        let mut out = Self {
-            skeleton,
-            body,
-            options,
-            state,
-            root,
-            free,
-            forces,
-            border,
-            work,
-            prepared,
-            time,
-        };
+        let mut out =
+            Self { skeleton, body, options, state, root, free, forces, border, work, time: 0.0 };
         out.place();
         Ok(out)
     }

@@ -12,7 +12,7 @@ fn frames_that_are_none_end_their_socket_alone() {
     let server = server();
     let mut random = SplitMix64::new(21);
     for k in 0..100 {
-        let mut page = Page::open_when_free(&server);
+        let mut page = Page::open(&server);
         let length = 1 + (random.next_u64() % 600) as usize;
         let mut bytes: Vec<u8> = (0..length).map(|_| random.next_u64() as u8).collect();
         if k % 3 == 0 {
@@ -23,7 +23,7 @@ fn frames_that_are_none_end_their_socket_alone() {
         // The server may hang up first.
         let _ = stream.write_all(&bytes).and_then(|()| stream.flush());
     }
-    let mut page = Page::open_when_free(&server);
+    let mut page = Page::open(&server);
     page.send(r#"{"type":"step","count":2}"#);
     assert_eq!(page.frame_at(0.004).poses.len(), 2);
 }

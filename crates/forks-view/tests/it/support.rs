@@ -117,13 +117,8 @@ pub(crate) struct Frame {
 }
 
 impl Page {
+    /// Once there is room: pages that have gone count for some seconds.
     pub(crate) fn open(server: &Server) -> Self {
-        let origin = format!("http://{}", server.address());
-        Self::from(server, &origin, &token(server)).expect("a socket")
-    }
-
-    /// The same once there is room: pages that have gone count for some seconds.
-    pub(crate) fn open_when_free(server: &Server) -> Self {
         let (begin, origin) = (Instant::now(), format!("http://{}", server.address()));
         loop {
             match Self::from(server, &origin, &token(server)) {
