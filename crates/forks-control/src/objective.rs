@@ -240,7 +240,7 @@ impl ObjectiveRows {
                         let Some(weight) = weight(metric, c, term.weight) else { continue };
                         plant.coordinate(c, &mut self.over);
                         let free = dot(&self.over, &response.free);
-                        response.over_commands(&self.over, &mut self.row);
+                        response.over_commands(&self.over, 0, &mut self.row);
                         let h = plant.step_length();
                         let (target, size) = asked(quantity, h, self.now[c], self.last[c]);
                         push(&self.row, target - free, weight / size)?;
@@ -274,7 +274,7 @@ impl ObjectiveRows {
         }
         for i in 0..n {
             let open: Vec<f64> = targets.iter().zip(&response.free).map(|(t, f)| t - f).collect();
-            response.over_commands(root.row(i), &mut self.row);
+            response.over_commands(root.row(i), 0, &mut self.row);
             push(&self.row, dot(root.row(i), &open), term.weight.sqrt() / size)?;
         }
         Ok(())

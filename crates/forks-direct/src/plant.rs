@@ -275,13 +275,15 @@ impl Kinematics for WorldPlant {
         }
     }
 
-    fn answer(&mut self, forces: &Matrix) -> Result<Matrix, PlantError> {
+    fn answer(&mut self, forces: &Matrix, out: &mut Matrix) -> Result<(), PlantError> {
         match &mut self.kind {
-            Kind::Full(p) => p.answer(forces),
-            Kind::Reduced(r) => Ok(Matrix::from_fn(forces.rows(), r.velocity.len(), |k, i| {
-                r.h * dot(r.inverse.row(i), forces.row(k))
-            })),
+            Kind::Full(p) => return p.answer(forces, out),
+            Kind::Reduced(r) => {
+                let by = |k: usize, i: usize| r.h * dot(r.inverse.row(i), forces.row(k));
+                *out = Matrix::from_fn(forces.rows(), r.velocity.len(), by);
+            }
         }
+        Ok(())
     }
 
     fn mass(&self) -> Matrix {

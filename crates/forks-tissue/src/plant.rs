@@ -136,9 +136,10 @@ impl Kinematics for TissuePlant {
         row[coordinate] = 1.0;
     }
 
-    fn answer(&mut self, forces: &Matrix) -> Result<Matrix, PlantError> {
+    fn answer(&mut self, forces: &Matrix, out: &mut Matrix) -> Result<(), PlantError> {
         // Symmetric.
-        Ok(forces.mul(&self.gain))
+        *out = forces.mul(&self.gain);
+        Ok(())
     }
 
     /// That of the links and of the nodes in them; free nodes are no rates.

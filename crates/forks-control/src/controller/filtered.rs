@@ -4,9 +4,9 @@
 //! are taken that do, level by level, what the filtered ones do: from those the levels ask for
 //! nothing that explodes.
 
-use forks_dynamics::mechanism::linalg::{Matrix, dot};
+use forks_dynamics::mechanism::linalg::{Matrix, norm};
 
-use super::{ControlError, Controller, Levels, push};
+use super::{ControlError, Controller, Levels, push, push_one};
 use crate::{
     filter::Filter,
     lexicographic::Status,
@@ -76,8 +76,11 @@ impl Controller {
         }
         let mut systems: Vec<(Matrix, Vec<f64>)> = Vec::new();
         for level in &self.problem.levels()[1..last] {
-            let scaled = |i: usize, j: usize| level.weight(i) * level.row(i)[j];
-            let a = Matrix::from_fn(level.len(), n, scaled);
+            let mut a = Matrix::zeros(level.len(), n);
+            for i in 0..level.len() {
+                let row = level.row(i).into_iter().map(|x| level.weight(i) * x);
+                a.row_mut(i).iter_mut().zip(row).for_each(|(a, x)| *a = x);
+            }
             let d = (0..level.len()).map(|i| level.weight(i) * level.bounds(i).0).collect();
             systems.push((a, d));
         }
@@ -97,7 +100,8 @@ impl Controller {
         levels: Levels,
     ) -> Result<Status, ControlError> {
         let limits = &self.problem.levels()[0];
-        if (0..limits.len()).all(|i| limits.relaxed(i, x).is_none()) {
+        let length = norm(x);
+        if (0..limits.len()).all(|i| limits.relaxed(i, limits.value(i, x), length).is_none()) {
             self.solution.certificates.clear();
             self.solution.commands.clear();
             self.solution.commands.extend_from_slice(x);
@@ -108,16 +112,13 @@ impl Controller {
         within.reset(n, last + 1);
         for (k, level) in problem.levels()[..last].iter().enumerate() {
             for i in 0..level.len() {
-                let done = dot(level.row(i), x);
+                let done = level.value(i, x);
                 let (lower, upper) = if k == 0 { level.bounds(i) } else { (done, done) };
-                push(within, k, level.row(i), [lower, upper], level.weight(i))?;
+                push(within, k, &level.row(i), [lower, upper], level.weight(i))?;
             }
         }
-        let mut unit = vec![0.0; n];
         for (i, x) in x.iter().enumerate() {
-            unit[i] = 1.0;
-            push(within, last, &unit, [*x, *x], 1.0)?;
-            unit[i] = 0.0;
+            push_one(within, last, i, [*x, *x])?;
         }
         let status = self.solver.solve(&self.within);
         self.take_solution();

@@ -10,7 +10,10 @@ pub use filtered::Priorities;
 pub use outcome::{Origin, Relaxed, Residual, Solution};
 pub use touching::Touch;
 
-use forks_dynamics::mechanism::{JointId, linalg::dot};
+use forks_dynamics::mechanism::{
+    JointId,
+    linalg::{dot, norm},
+};
 
 use crate::{
     lexicographic::{Problem, Solver, Status},
@@ -136,9 +139,8 @@ impl Controller {
         tasks.iter().try_for_each(|t| t.check(plant))?;
         self.check_joints(plant)?;
         touching::check(touches, plant.link_count())?;
-        plant.respond(&mut self.response)?;
-        self.costs.observe(plant);
         self.touching.respond(plant, touches, &mut self.response)?;
+        self.costs.observe(plant);
         let all = n + 3 * touches.len();
         let levels = Levels {
             first: 1 + usize::from(!touches.is_empty()),
@@ -157,12 +159,8 @@ impl Controller {
             push(problem, last, row, [target, target], weight)
         })?;
         if !self.objective.decides_commands() || all > n {
-            self.over.clear();
-            self.over.resize(all, 0.0);
             for i in 0..all {
-                self.over[i] = 1.0;
-                push(&mut self.problem, last + 1, &self.over, [0.0, 0.0], 1.0)?;
-                self.over[i] = 0.0;
+                push_one(&mut self.problem, last + 1, i, [0.0, 0.0])?;
             }
         }
         let status = self.decide(plant.step_length(), levels, touches)?;
@@ -225,15 +223,11 @@ impl Controller {
 
     /// Limits of commands and joints, level 0.
     fn limit<P: Kinematics>(&mut self, plant: &P) -> Result<(), ControlError> {
-        self.over.clear();
-        self.over.resize(self.problem.unknowns(), 0.0);
         for (i, &(lower, upper)) in self.limits.iter().enumerate() {
-            self.over[i] = 1.0;
             let row = self.problem.levels()[0].len();
             let origin = Origin::Command(i);
             self.origins.push(Named { level: 0, row, origin, rounding: 0.0 });
-            push(&mut self.problem, 0, &self.over, [lower, upper], 1.0)?;
-            self.over[i] = 0.0;
+            push_one(&mut self.problem, 0, i, [lower, upper])?;
         }
         let h = plant.step_length();
         self.over.clear();
@@ -250,7 +244,7 @@ impl Controller {
             }
             let free = dot(&self.over, &self.response.free);
             let bounds = [range.lower - free, range.upper - free];
-            self.response.over_commands(&self.over, &mut self.by_command);
+            self.response.over_commands(&self.over, 0, &mut self.by_command);
             let (row, origin) = (self.problem.levels()[0].len(), Origin::Joint(*joint));
             let rounding = ROUNDING * (free.abs() + q.abs() / h);
             self.origins.push(Named { level: 0, row, origin, rounding });
@@ -259,27 +253,29 @@ impl Controller {
         Ok(())
     }
 
-    /// Tasks, from level `first` on; residuals hold what is asked for until there is an answer.
+    /// Tasks, from a level on; residuals hold what is asked for until there is an answer.
     fn ask<P: Kinematics>(
         &mut self,
         plant: &P,
         tasks: &[Task],
-        first: usize,
+        first_level: usize,
     ) -> Result<(), ControlError> {
         let (n, h) = (plant.rates().len(), plant.step_length());
         for (task, t) in tasks.iter().enumerate() {
             self.rows.fill(plant, t);
             for k in 0..self.rows.errors.len() {
                 let (row, error) = (self.rows.numbers[k], self.rows.errors[k]);
-                let over = &self.rows.rows[k * n..(k + 1) * n];
-                let rate = dot(over, plant.rates());
+                let (first, end) = self.rows.spans[k];
+                let over = &self.rows.rows[k * n + first..k * n + end];
+                let (rates, free) = (&plant.rates()[first..end], &self.response.free[first..end]);
+                let rate = dot(over, rates);
                 let [v, a] = self.rows.moving[k];
                 let target = rate + h * (a + t.stiffness * error - t.damping * (rate - v));
-                let open = target - dot(over, &self.response.free);
-                self.response.over_commands(over, &mut self.by_command);
-                let level = first + t.level;
+                let open = target - dot(over, free);
+                self.response.over_commands(over, first, &mut self.by_command);
+                let level = first_level + t.level;
                 let at = self.problem.levels()[level].len();
-                let terms = sizes(over, plant.rates()) + sizes(over, &self.response.free);
+                let terms = sizes(over, rates) + sizes(over, free);
                 let rounding = ROUNDING * (terms + h * t.stiffness * self.rows.sizes[k]);
                 let origin = Origin::Task { task, row };
                 self.origins.push(Named { level, row: at, origin, rounding });
@@ -302,14 +298,16 @@ impl Controller {
         solution.rates.extend(rates);
         solution.relaxed.clear();
         let mut residuals = solution.residuals.iter_mut();
+        let length = norm(z);
         for &Named { level, row, origin, rounding } in origins.iter() {
             let rows = &problem.levels()[level];
+            let value = rows.value(row, z);
             if matches!(origin, Origin::Task { .. })
                 && let Some(r) = residuals.next()
             {
-                r.by = dot(rows.row(row), z) - rows.bounds(row).0;
+                r.by = value - rows.bounds(row).0;
             }
-            if let Some(by) = rows.relaxed(row, z).filter(|by| by.abs() > rounding) {
+            if let Some(by) = rows.relaxed(row, value, length).filter(|by| by.abs() > rounding) {
                 solution.relaxed.push(Relaxed { origin, level, by });
             }
         }
@@ -334,4 +332,15 @@ fn push(
 ) -> Result<(), ControlError> {
     let to = problem.level_mut(level);
     to.push(row, lower, upper, weight).map_err(|error| ControlError::Row { level, error })
+}
+
+/// A row for one command or reaction alone.
+fn push_one(
+    problem: &mut Problem,
+    level: usize,
+    at: usize,
+    [lower, upper]: [f64; 2],
+) -> Result<(), ControlError> {
+    let to = problem.level_mut(level);
+    to.push_part(at, &[1.0], lower, upper, 1.0).map_err(|error| ControlError::Row { level, error })
 }

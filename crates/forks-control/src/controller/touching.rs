@@ -6,7 +6,7 @@
 
 use forks_dynamics::mechanism::linalg::{Matrix, dot};
 
-use super::{ControlError, Controller, Named, Origin, push};
+use super::{ControlError, Controller, Named, Origin, push, push_one};
 use crate::{
     frame::Frame,
     plant::{Kinematics, PlantError, Response},
@@ -49,49 +49,54 @@ pub(super) fn check(touches: &[Touch], links: usize) -> Result<(), ControlError>
     Ok(())
 }
 
-/// Rows of touches over rates.
+/// Rows of touches over rates, and what forces along them do.
 #[derive(Clone, Debug)]
 pub(super) struct Touching {
     /// Three per touch.
     rows: Matrix,
+    answers: Matrix,
     twists: Matrix,
+    /// The plant's response to commands alone.
+    own: Response,
 }
 
 impl Default for Touching {
     fn default() -> Self {
-        Self { rows: Matrix::zeros(0, 0), twists: Matrix::zeros(0, 0) }
+        let [rows, answers, twists] = [(); 3].map(|()| Matrix::zeros(0, 0));
+        Self { rows, answers, twists, own: Response::default() }
     }
 }
 
 impl Touching {
-    /// Adds what forces on touches do to a response.
+    /// A plant's response to commands, and to forces on touches as the last columns.
     pub(super) fn respond<P: Kinematics>(
         &mut self,
         plant: &mut P,
         touches: &[Touch],
-        response: &mut Response,
+        out: &mut Response,
     ) -> Result<(), PlantError> {
         if touches.is_empty() {
-            return Ok(());
+            return plant.respond(out);
         }
-        let (n, m) = (plant.rates().len(), response.gain.columns());
-        self.rows = Matrix::zeros(3 * touches.len(), n);
-        self.twists = Matrix::zeros(6, n);
+        let Self { rows, answers, twists, own } = self;
+        plant.respond(own)?;
+        let (n, m, more) = (own.free.len(), own.gain.columns(), 3 * touches.len());
+        if (rows.rows(), rows.columns()) != (more, n) {
+            [*rows, *answers] = [(); 2].map(|()| Matrix::zeros(more, n));
+            *twists = Matrix::zeros(6, n);
+        }
         for (k, t) in touches.iter().enumerate() {
-            plant.frame(&t.frame, &mut self.twists);
-            for i in 0..3 {
-                self.rows.row_mut(3 * k + i).copy_from_slice(self.twists.row(i));
-            }
+            plant.frame(&t.frame, twists);
+            (0..3).for_each(|i| rows.row_mut(3 * k + i).copy_from_slice(twists.row(i)));
         }
-        let answers = plant.answer(&self.rows)?;
-        let mut gain = Matrix::zeros(n, m + answers.rows());
+        plant.answer(rows, answers)?;
+        out.resize(n, m + more);
+        out.free.copy_from_slice(&own.free);
         for i in 0..n {
-            gain.row_mut(i)[..m].copy_from_slice(response.gain.row(i));
+            let row = out.gain.row_mut(i);
+            row[..m].copy_from_slice(own.gain.row(i));
+            row[m..].iter_mut().enumerate().for_each(|(k, x)| *x = answers[(k, i)]);
         }
-        for k in 0..answers.rows() {
-            answers.row(k).iter().enumerate().for_each(|(i, x)| gain[(i, m + k)] = *x);
-        }
-        response.gain = gain;
         Ok(())
     }
 }
@@ -101,16 +106,14 @@ impl Controller {
     pub(super) fn stay(&mut self, h: f64, touches: &[Touch]) -> Result<(), ControlError> {
         let own = self.problem.unknowns() - 3 * touches.len();
         for (touch, t) in touches.iter().enumerate() {
-            let mut unit = vec![0.0; self.problem.unknowns()];
-            unit[own + 3 * touch + 2] = 1.0;
             let (row, origin) = (self.problem.levels()[0].len(), Origin::Force { touch });
             self.origins.push(Named { level: 0, row, origin, rounding: 0.0 });
-            push(&mut self.problem, 0, &unit, [0.0, f64::INFINITY], 1.0)?;
+            push_one(&mut self.problem, 0, own + 3 * touch + 2, [0.0, f64::INFINITY])?;
             for i in 0..3 {
                 let over = self.touching.rows.row(3 * touch + i);
                 let open = if i == 2 { -t.gap.max(0.0) / h } else { 0.0 };
                 let free = dot(over, &self.response.free);
-                self.response.over_commands(over, &mut self.by_command);
+                self.response.over_commands(over, 0, &mut self.by_command);
                 let row = self.problem.levels()[1].len();
                 let origin = Origin::Touch { touch, row: i };
                 let rounding = super::ROUNDING * free.abs();

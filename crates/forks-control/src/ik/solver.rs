@@ -257,7 +257,6 @@ impl Search<'_> {
         let n = m.velocity_count();
         self.problem.reset(n, levels);
         self.solver.restart();
-        let mut unit = vec![0.0; n];
         for i in 0..n {
             let c = m.velocity_owner(i);
             let joint = m.joint(c.joint);
@@ -272,10 +271,8 @@ impl Search<'_> {
                 lower = lower.max(limit.lower - at).min(furthest);
                 upper = upper.min(limit.upper - at).max(-furthest).max(lower);
             }
-            unit[i] = 1.0;
-            let pushed = self.problem.level_mut(0).push(&unit, lower, upper, 1.0);
+            let pushed = self.problem.level_mut(0).push_part(i, &[1.0], lower, upper, 1.0);
             debug_assert!(pushed.is_ok(), "{pushed:?}");
-            unit[i] = 0.0;
         }
     }
 
@@ -303,14 +300,10 @@ impl Search<'_> {
 
     /// Least motion, weighted, on a level.
     fn still(&mut self, level: usize, weight: f64) {
-        let n = self.m.velocity_count();
-        let mut unit = vec![0.0; n];
-        for i in 0..n {
-            unit[i] = 1.0;
+        for i in 0..self.m.velocity_count() {
             let w = (weight / self.size(i)).max(f64::MIN_POSITIVE);
-            let pushed = self.problem.level_mut(level).push(&unit, 0.0, 0.0, w);
+            let pushed = self.problem.level_mut(level).push_part(i, &[1.0], 0.0, 0.0, w);
             debug_assert!(pushed.is_ok(), "{pushed:?}");
-            unit[i] = 0.0;
         }
     }
 

@@ -1,20 +1,36 @@
 //! Directions that rows leave free.
 
-use super::reflectors::{Reflectors, axpy, dot};
+use forks_dynamics::mechanism::linalg::simd::{
+    Arithmetic, Isa, Kernel, LANES, Lanes, Rows, dot_lanes,
+};
+
+use super::{problem::Level, reflectors::Reflectors};
 
 /// Orthonormal directions: the last columns of a product of reflections, all of them at first.
 ///
 /// As long as few rows are looked at, reflections are done one after the other; for many rows the
 /// directions are written out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Directions {
     unknowns: usize,
     taken: Reflectors,
-    /// True once the directions are `vectors`.
-    written: bool,
-    vectors: Vec<f64>,
-    sums: Vec<f64>,
+    /// The directions, once they are written out.
+    vectors: Option<usize>,
+    written: Rows,
+    columns: Rows,
+    /// One vector.
     turned: Vec<f64>,
+    padded: Rows,
+    isa: Isa,
+}
+
+impl Default for Directions {
+    fn default() -> Self {
+        let [written, columns, padded] = [(); 3].map(|()| Rows::default());
+        let (taken, turned) = (Reflectors::default(), Vec::new());
+        let isa = Isa::detect();
+        Self { unknowns: 0, taken, vectors: None, written, columns, turned, padded, isa }
+    }
 }
 
 impl Directions {
@@ -22,81 +38,155 @@ impl Directions {
     pub(super) fn start(&mut self, unknowns: usize) {
         self.unknowns = unknowns;
         self.taken.clear(unknowns);
-        self.written = false;
-        self.vectors.clear();
+        self.vectors = None;
         self.turned.clear();
         self.turned.resize(unknowns, 0.0);
+        self.padded.reset(1, unknowns);
     }
 
     #[cfg(test)]
-    pub(super) fn memory(&self) -> [(usize, usize); 4] {
-        let own = [&self.vectors, &self.sums, &self.turned];
-        let [a, b, c] = own.map(|v| (v.as_ptr() as usize, v.capacity()));
-        [a, b, c, self.taken.memory()]
+    pub(super) fn memory(&self) -> [(usize, usize); 5] {
+        let rows = [&self.written, &self.columns, &self.padded];
+        let [a, b, c] = rows.map(|r| (r.as_slice().as_ptr() as usize, 0));
+        let turned = (self.turned.as_ptr() as usize, self.turned.capacity());
+        [a, b, c, turned, self.taken.memory()]
     }
 
     /// How many there are.
     pub(super) fn count(&self) -> usize {
-        match self.written {
-            true => self.vectors.len().checked_div(self.unknowns).unwrap_or(0),
-            false => self.unknowns - self.taken.count(),
-        }
+        self.vectors.unwrap_or(self.unknowns - self.taken.count())
     }
 
     /// Before so many rows are looked at: writing a direction out takes as long as turning a row.
-    pub(super) fn prepare(&mut self, rows: usize) {
+    fn prepare(&mut self, rows: usize) {
         let (n, count) = (self.unknowns, self.count());
-        if self.written || self.taken.count() == 0 || rows <= count {
+        if self.vectors.is_some() || self.taken.count() == 0 || rows <= count {
             return;
         }
-        self.written = true;
-        self.vectors.resize(count * n, 0.0);
-        for (k, v) in self.vectors.chunks_exact_mut(n).enumerate() {
-            v[n - count + k] = 1.0;
-            self.taken.turn_back(v);
+        self.vectors = Some(count);
+        self.columns.reset(n, count);
+        (0..count).for_each(|k| self.columns.set(n - count + k, k, 1.0));
+        self.taken.turn_columns_back(&mut self.columns);
+        self.written.reset(count, n);
+        for j in 0..n {
+            let row = self.columns.row(j).iter().flat_map(|x| x.0);
+            row.take(count).enumerate().for_each(|(k, x)| self.written.set(k, j, x));
+        }
+    }
+
+    /// Coordinates of all rows of a level, divided by their lengths, as columns.
+    pub(super) fn see_all(&mut self, level: &Level, out: &mut Rows) {
+        self.prepare(level.len());
+        let Self { taken, vectors, written, padded, turned, isa, .. } = self;
+        let Some(count) = *vectors else {
+            out.reset(self.unknowns, level.len());
+            for i in 0..level.len() {
+                let ((part, first), length) = (level.part(i), level.length(i));
+                part.iter().enumerate().for_each(|(j, x)| out.set(first + j, i, x / length));
+            }
+            taken.turn_columns(out);
+            out.drop_first(taken.count());
+            return;
+        };
+        out.reset(count, level.len());
+        for i in (0..level.len()).filter(|i| level.length(*i) > 0.0) {
+            let ((part, first), length) = (level.part(i), level.length(i));
+            if let [one] = part {
+                let unit = one / length;
+                (0..count).for_each(|k| out.set(k, i, unit * written.get(k, first)));
+            } else {
+                fill(padded, part, first);
+                let products = &mut turned[..count];
+                isa.run(Products { rows: written, with: padded, out: products });
+                products.iter().enumerate().for_each(|(k, x)| out.set(k, i, x / length));
+            }
         }
     }
 
     /// Appends the coordinates of a row, of which numbers from a place on are given; the others are
     /// zero.
     pub(super) fn see(&mut self, (part, first): (&[f64], usize), out: &mut Vec<f64>) {
-        let n = self.unknowns.max(1);
-        if self.written {
-            let vectors = self.vectors.chunks_exact(n);
-            match part {
-                [one] => out.extend(vectors.map(|v| one * v[first])),
-                _ => out.extend(vectors.map(|v| dot(&v[first..first + part.len()], part))),
-            }
+        let Self { taken, vectors, written, padded, turned, isa, .. } = self;
+        if let Some(count) = *vectors {
+            fill(padded, part, first);
+            let start = out.len();
+            out.resize(start + count, 0.0);
+            isa.run(Products { rows: written, with: padded, out: &mut out[start..] });
             return;
         }
-        self.turned.fill(0.0);
-        self.turned[first..first + part.len()].copy_from_slice(part);
-        self.taken.turn(&mut self.turned);
-        out.extend_from_slice(&self.turned[self.taken.count()..]);
+        turned.fill(0.0);
+        turned[first..first + part.len()].copy_from_slice(part);
+        taken.turn(turned);
+        out.extend_from_slice(&turned[taken.count()..]);
     }
 
     /// Adds the step of some coordinates.
     pub(super) fn step(&mut self, coordinates: &[f64], out: &mut [f64]) {
-        if self.written {
-            for (c, v) in coordinates.iter().zip(self.vectors.chunks_exact(out.len().max(1))) {
-                axpy(*c, v, out);
-            }
+        let Self { taken, vectors, written, padded, turned, isa, .. } = self;
+        if vectors.is_some() {
+            fill(padded, out, 0);
+            isa.run(Add { rows: written, by: coordinates, to: padded });
+            let sum = padded.row(0).iter().flat_map(|x| x.0);
+            out.iter_mut().zip(sum).for_each(|(o, x)| *o = x);
             return;
         }
-        let count = self.taken.count();
-        self.turned[..count].fill(0.0);
-        self.turned[count..].copy_from_slice(coordinates);
-        self.taken.turn_back(&mut self.turned);
-        out.iter_mut().zip(&self.turned).for_each(|(o, t)| *o += t);
+        let count = taken.count();
+        turned[..count].fill(0.0);
+        turned[count..].copy_from_slice(coordinates);
+        taken.turn_back(turned);
+        out.iter_mut().zip(turned).for_each(|(o, t)| *o += *t);
     }
 
     /// Takes those away that reflections of their coordinates put first.
     pub(super) fn take(&mut self, rows: &Reflectors) {
-        if self.written {
-            rows.turn_columns(self.unknowns, &mut self.vectors, &mut self.sums);
-            self.vectors.drain(..rows.count() * self.unknowns);
-        } else {
+        let Some(count) = &mut self.vectors else {
             self.taken.append(rows);
-        }
+            return;
+        };
+        rows.turn_columns(&mut self.written);
+        self.written.drop_first(rows.count());
+        *count -= rows.count();
+    }
+}
+
+/// A row in lanes.
+fn fill(padded: &mut Rows, part: &[f64], first: usize) {
+    let row = padded.row_mut(0);
+    row.fill(Lanes::default());
+    part.iter().enumerate().for_each(|(j, x)| row[(first + j) / LANES][(first + j) % LANES] = *x);
+}
+
+/// Products of rows with one.
+struct Products<'a> {
+    rows: &'a Rows,
+    with: &'a Rows,
+    out: &'a mut [f64],
+}
+
+impl Kernel for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        let Self { rows, with, out } = self;
+        let with = with.row(0);
+        out.iter_mut().enumerate().for_each(|(k, x)| *x = dot_lanes(l, rows.row(k), with));
+    }
+}
+
+/// Σ c_k row k, added to a row.
+struct Add<'a> {
+    rows: &'a Rows,
+    by: &'a [f64],
+    to: &'a mut Rows,
+}
+
+impl Kernel for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        let Self { rows, by, to } = self;
+        rows.add_to(l, by, to.row_mut(0));
     }
 }

@@ -5,12 +5,15 @@
 //! falls and no kept row is in the way; where it does not fall any more, multipliers say which held
 //! row to let go.
 
+use forks_dynamics::mechanism::linalg::simd::Rows;
+
 use super::{
     directions::Directions,
     problem::{Level, Problem},
-    reflectors::{Fit, Reflectors, axpy, dot, norm},
+    reflectors::{Fit, Reflectors, axpy, norm},
     report::Certificate,
     search::LineSearch,
+    triangle::Triangle,
 };
 
 /// Unit rows that are no longer than this outside of others repeat them.
@@ -47,25 +50,29 @@ pub(super) struct Search {
     /// That triangle, a row of coordinates for each held row.
     triangle: Vec<f64>,
     multipliers: Vec<f64>,
-    /// Rows of the level in the coordinates of `base`, and their lengths.
-    seen: Vec<f64>,
-    lengths: Vec<f64>,
+    /// Unit rows of the level in the coordinates of `base`, as columns, once they are asked for.
+    seen: Rows,
+    is_seen: bool,
     /// Values of the level's rows at x, what they are beyond bounds, their rates along the step.
     values: Vec<f64>,
     excesses: Vec<f64>,
     rates: Vec<f64>,
     /// The level asks for all unknowns with one weight: its rows are orthogonal.
     orthogonal: bool,
-    /// The gradient in turned coordinates.
+    /// The gradient over the unknowns, and in turned coordinates.
+    whole: Vec<f64>,
     gradient: Vec<f64>,
     /// The sum of its terms' sizes.
     terms: f64,
     step: Vec<f64>,
     /// Rows of the quadratic piece as unit rows of free coordinates.
     piece: Vec<usize>,
-    small: Vec<f64>,
-    order: Vec<usize>,
-    rows: Reflectors,
+    rows: Triangle,
+    /// `rows` are those of the piece in the coordinates of `base`: nothing was held.
+    turned: bool,
+    /// Rows of the level that become equations, and held rows that do.
+    conditions: Vec<usize>,
+    fixed: Vec<f64>,
     columns: Vec<f64>,
     right: Vec<f64>,
     coordinates: Vec<f64>,
@@ -91,7 +98,8 @@ impl Search {
         certificate: &mut Certificate,
     ) -> bool {
         let rows = &problem.levels()[level];
-        self.see(rows);
+        (self.is_seen, self.turned) = (false, false);
+        self.orthogonal = rows.asks_for_all_alike();
         self.hold(problem);
         let (mut exact, mut stalls) = (false, 0);
         for iteration in 0..most {
@@ -128,14 +136,10 @@ impl Search {
 
     /// The level's rows in the coordinates of free directions.
     fn see(&mut self, rows: &Level) {
-        self.seen.clear();
-        self.lengths.clear();
-        self.base.prepare(rows.len());
-        for i in 0..rows.len() {
-            self.base.see(rows.part(i), &mut self.seen);
-            self.lengths.push(rows.length(i));
+        if !self.is_seen {
+            self.base.see_all(rows, &mut self.seen);
+            self.is_seen = true;
         }
-        self.orthogonal = rows.asks_for_all_alike();
     }
 
     /// How far to go along the step, at most so far.
@@ -181,12 +185,12 @@ impl Search {
     /// The gradient of ½ Σ w² excess², and the sum of its terms' sizes: what it is relative to, as
     /// an excess is the difference of them.
     fn differentiate(&mut self, rows: &Level, x: &[f64]) -> f64 {
-        let Self { base, seen, lengths, gradient, holding, values, excesses, .. } = self;
-        let (f, size) = (base.count(), norm(x));
+        let Self { base, whole, gradient, holding, values, excesses, .. } = self;
+        let size = norm(x);
         values.clear();
         excesses.clear();
-        gradient.clear();
-        gradient.resize(f, 0.0);
+        whole.clear();
+        whole.resize(x.len(), 0.0);
         let mut terms = 0.0;
         for i in 0..rows.len() {
             let (square, value) = (rows.weight[i].powi(2), rows.value(i, x));
@@ -194,10 +198,13 @@ impl Search {
             values.push(value);
             excesses.push(excess);
             if excess != 0.0 {
-                axpy(square * excess, &seen[i * f..(i + 1) * f], gradient);
+                let (part, first) = rows.part(i);
+                axpy(square * excess, part, &mut whole[first..first + part.len()]);
             }
-            terms += square * rows.size(i, size) * lengths[i];
+            terms += square * rows.size(i, size) * rows.length(i);
         }
+        gradient.clear();
+        base.see((whole, 0), gradient);
         holding.turn(gradient);
         terms
     }
@@ -216,65 +223,68 @@ impl Search {
 
     /// The shortest step to the least value of the quadratic piece at x, along free directions.
     fn newton(&mut self, rows: &Level, x: &[f64]) {
-        let Self { base, holding, held, seen, lengths, piece, small, order, coordinates, .. } =
-            self;
-        let (f, h) = (base.count(), held.len());
+        let (f, h) = (self.base.count(), self.held.len());
         self.step.clear();
         self.step.resize(x.len(), 0.0);
+        self.coordinates.clear();
+        self.coordinates.resize(h, 0.0);
         if self.orthogonal {
             // Directions are orthonormal too: the step is against the gradient.
-            let square = (rows.weight[0] * lengths[0]).powi(2);
-            coordinates.clear();
-            coordinates.resize(h, 0.0);
-            coordinates.extend(self.gradient[h..].iter().map(|g| -g / square));
-            holding.turn_back(coordinates);
-            base.step(coordinates, &mut self.step);
-            return;
+            let square = (rows.weight[0] * rows.length(0)).powi(2);
+            self.coordinates.extend(self.gradient[h..].iter().map(|g| -g / square));
+        } else {
+            self.turn_piece(rows);
+            if self.rows.rank() == 0 {
+                return;
+            }
+            self.meet_piece(rows);
+            self.coordinates.resize(f, 0.0);
+            self.rows.turns.turn_back(&mut self.coordinates[h..]);
         }
-        let excesses = &self.excesses;
+        self.holding.turn_back(&mut self.coordinates);
+        self.base.step(&self.coordinates, &mut self.step);
+    }
+
+    /// Unit rows of the piece, what is beyond its bounds and equations, as a triangle of free
+    /// coordinates.
+    fn turn_piece(&mut self, rows: &Level) {
+        self.see(rows);
+        let Self { base, holding, held, seen, piece, excesses, .. } = self;
+        let (f, h) = (base.count(), held.len());
         piece.clear();
-        small.clear();
-        // Rows of the piece: what is beyond its bounds, and equations.
-        for i in (0..rows.len()).filter(|&i| counts(rows, i, excesses[i]) && lengths[i] > 0.0) {
-            coordinates.clear();
-            coordinates.extend_from_slice(&seen[i * f..(i + 1) * f]);
-            holding.turn(coordinates);
-            piece.push(i);
-            small.extend(coordinates[h..].iter().map(|c| c / lengths[i]));
-        }
-        let free = f - h;
-        self.rows.clear(free);
-        self.rows.triangulate(small, REPEATED, order);
-        let rank = self.rows.count();
-        if rank == 0 {
-            return;
-        }
-        coordinates.clear();
-        coordinates.resize(h, 0.0);
-        let row = |k: usize| &small[k * free..k * free + rank];
+        let of = |i: &usize| counts(rows, *i, excesses[*i]) && rows.length(*i) > 0.0;
+        piece.extend((0..rows.len()).filter(of));
+        self.turned = h == 0;
+        self.rows.take(f, (seen, piece), &[]);
+        holding.turn_columns(&mut self.rows.columns);
+        self.rows.drop_first(h);
+        self.rows.turn(f - h, REPEATED);
+    }
+
+    /// Appends the coordinates that meet the rows of the piece, or come as near as they can.
+    fn meet_piece(&mut self, level: &Level) {
+        let Self { held, piece, excesses, rows, columns, right, coordinates, fit, .. } = self;
+        let (h, rank) = (held.len(), rows.rank());
         if rank == piece.len() {
             // Every row can be met: weights do not matter.
-            for (j, &k) in order.iter().enumerate() {
-                let (i, row) = (piece[k], row(k));
-                let asked = -excesses[i] / lengths[i];
-                let known = dot(&row[..j], &coordinates[h..]);
-                coordinates.push((asked - known) / row[j]);
+            for (j, &k) in rows.order.iter().enumerate() {
+                let i = piece[k];
+                let asked = -excesses[i] / level.length(i);
+                let known = coordinates[h..].iter().enumerate().map(|(l, c)| rows.get(l, k) * c);
+                let open = asked - known.sum::<f64>();
+                coordinates.push(open / rows.get(j, k));
             }
-        } else {
-            let Self { columns, right, .. } = self;
-            columns.clear();
-            right.clear();
-            right.extend(piece.iter().map(|&i| -rows.weight[i] * excesses[i]));
-            for j in 0..rank {
-                let column = piece.iter().enumerate();
-                columns.extend(column.map(|(k, &i)| rows.weight[i] * lengths[i] * row(k)[j]));
-            }
-            coordinates.extend_from_slice(self.fit.solve(columns, right));
+            return;
         }
-        coordinates.resize(f, 0.0);
-        self.rows.turn_back(&mut coordinates[h..]);
-        holding.turn_back(coordinates);
-        base.step(coordinates, &mut self.step);
+        columns.clear();
+        right.clear();
+        right.extend(piece.iter().map(|&i| -level.weight[i] * excesses[i]));
+        for j in 0..rank {
+            let column = piece.iter().enumerate();
+            columns
+                .extend(column.map(|(k, &i)| level.weight[i] * level.length(i) * rows.get(j, k)));
+        }
+        coordinates.extend_from_slice(fit.solve(columns, right));
     }
 
     /// True if rows enter or leave the piece along the whole step.
@@ -343,36 +353,47 @@ impl Search {
     /// Makes the optimum of a level a condition of the ones after it.
     pub(super) fn keep(&mut self, problem: &Problem, level: usize, x: &[f64], violated: f64) {
         let rows = &problem.levels()[level];
-        // Gradient and multipliers are those of the end of the search.
-        let terms = self.terms;
-        // Unit rows of new equations.
-        self.small.clear();
-        for k in 0..self.held.len() {
-            let at = self.held[k];
-            // Where a row pushes back, what it pushes against would change without it.
-            if self.multipliers[k].abs() > 1e-9 * terms && terms > 0.0 {
-                self.kept[at].fixed = true;
-                let Kept { level, row, .. } = self.kept[at];
-                self.see_unit(problem, level, row);
-                self.small.extend_from_slice(&self.unit);
-            }
-        }
         let (f, size) = (self.base.count(), norm(x));
-        for i in 0..rows.len() {
+        self.fix(problem);
+        self.conditions.clear();
+        for i in (0..rows.len()).filter(|i| rows.length(*i) > 0.0) {
             let (value, excess) = (self.values[i], self.excesses[i]);
             let is_equation = rows.lower[i] == rows.upper[i];
             if is_equation || excess.abs() > violated * rows.size(i, size) {
-                let start = self.small.len();
-                self.small.extend_from_slice(&self.seen[i * f..(i + 1) * f]);
-                scale(&mut self.small[start..], self.lengths[i]);
+                self.conditions.push(i);
             } else {
                 let (lower, upper) = (rows.lower[i].min(value), rows.upper[i].max(value));
                 self.kept.push(Kept { level, row: i, lower, upper, side: 0, fixed: false });
             }
         }
-        self.rows.clear(f);
-        self.rows.triangulate(&mut self.small, REPEATED, &mut self.order);
-        self.base.take(&self.rows);
+        if self.conditions.is_empty() && self.fixed.is_empty() {
+            return;
+        }
+        // The last step may have turned the same rows.
+        if !(self.turned && self.fixed.is_empty() && self.piece == self.conditions) {
+            if !self.conditions.is_empty() {
+                self.see(rows);
+            }
+            self.rows.take(f, (&self.seen, &self.conditions), &self.fixed);
+            self.rows.turn(f, REPEATED);
+        }
+        self.base.take(&self.rows.turns);
+    }
+
+    /// Makes held rows that push equations, with their unit rows: what they push against would
+    /// change without them. Gradient and multipliers are those of the end of the search.
+    fn fix(&mut self, problem: &Problem) {
+        let terms = self.terms;
+        self.fixed.clear();
+        for k in 0..self.held.len() {
+            let at = self.held[k];
+            if self.multipliers[k].abs() > 1e-9 * terms && terms > 0.0 {
+                self.kept[at].fixed = true;
+                let Kept { level, row, .. } = self.kept[at];
+                self.see_unit(problem, level, row);
+                self.fixed.extend_from_slice(&self.unit);
+            }
+        }
     }
 
     #[cfg(test)]
@@ -380,14 +401,13 @@ impl Search {
         let numbers = [
             &self.triangle,
             &self.multipliers,
-            &self.seen,
-            &self.lengths,
+            &self.whole,
             &self.gradient,
             &self.values,
             &self.excesses,
             &self.rates,
             &self.step,
-            &self.small,
+            &self.fixed,
             &self.columns,
             &self.right,
             &self.coordinates,
@@ -395,11 +415,13 @@ impl Search {
         ];
         let place = |v: &Vec<f64>| (v.as_ptr() as usize, v.capacity());
         let mut out: Vec<(usize, usize)> = numbers.into_iter().map(place).collect();
-        for indices in [&self.held, &self.piece, &self.order] {
+        for indices in [&self.held, &self.piece, &self.conditions] {
             out.push((indices.as_ptr() as usize, indices.capacity()));
         }
         out.push((self.kept.as_ptr() as usize, self.kept.capacity()));
-        out.extend([self.holding.memory(), self.rows.memory()]);
+        out.push((self.seen.as_slice().as_ptr() as usize, 0));
+        out.push(self.holding.memory());
+        out.extend(self.rows.memory());
         out.extend(self.base.memory());
         out.extend(self.fit.memory());
         out.push(self.line.memory());

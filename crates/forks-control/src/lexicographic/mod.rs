@@ -16,6 +16,7 @@ mod reflectors;
 mod report;
 mod search;
 mod solver;
+mod triangle;
 
 pub use problem::{Level, Problem, RowError};
 pub use report::{Certificate, Status};

@@ -42,15 +42,23 @@ pub enum RowError {
 /// Rows of equal priority.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Level {
-    pub(super) unknowns: usize,
-    pub(super) rows: Vec<f64>,
+    unknowns: usize,
+    /// Numbers of all rows from their first to their last that is not zero: most rows are bounds of
+    /// one unknown.
+    numbers: Vec<f64>,
+    parts: Vec<Part>,
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
     pub(super) weight: Vec<f64>,
-    /// Between which unknowns the numbers of each row are that are not zero, and its length: most
-    /// rows are bounds of one unknown.
-    spans: Vec<(usize, usize)>,
     lengths: Vec<f64>,
+}
+
+/// Where the numbers of a row are, and which unknown the first one is of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    start: usize,
+    end: usize,
+    first: usize,
 }
 
 impl Level {
@@ -66,16 +74,39 @@ impl Level {
         upper: f64,
         weight: f64,
     ) -> Result<(), RowError> {
-        let at = self.len();
-        if row.len() != self.unknowns {
-            return Err(RowError::Length { row: at, found: row.len(), expected: self.unknowns });
+        let (found, expected) = (row.len(), self.unknowns);
+        if found != expected {
+            return Err(RowError::Length { row: self.len(), found, expected });
+        }
+        self.push_part(0, row, lower, upper, weight)
+    }
+
+    /// The same of a row whose numbers begin at the unknown `first`; all others are zero.
+    ///
+    /// # Errors
+    /// The same; a row that ends after the last unknown.
+    pub fn push_part(
+        &mut self,
+        first: usize,
+        row: &[f64],
+        lower: f64,
+        upper: f64,
+        weight: f64,
+    ) -> Result<(), RowError> {
+        let (at, found, expected) = (self.len(), first + row.len(), self.unknowns);
+        if found > expected {
+            return Err(RowError::Length { row: at, found, expected });
         }
         let wrong = |what, value| Err(RowError::Value { row: at, what, value });
         // What is not finite is not zero.
-        let first = row.iter().position(|x| *x != 0.0).unwrap_or(0);
-        let end = row.iter().rposition(|x| *x != 0.0).map_or(first, |last| last + 1);
-        let part = &row[first..end];
-        if let Some(&x) = part.iter().find(|x| !x.is_finite()) {
+        let zeros = row.iter().position(|x| *x != 0.0).unwrap_or(row.len());
+        let end = row.iter().rposition(|x| *x != 0.0).map_or(zeros, |last| last + 1);
+        let part = &row[zeros..end];
+        let length = norm(part);
+        // A sum of squares is infinite beyond 1e154, too.
+        if !length.is_finite()
+            && let Some(&x) = part.iter().find(|x| !x.is_finite())
+        {
             return wrong("a coefficient", x);
         }
         if lower.is_nan() || lower == f64::INFINITY {
@@ -90,12 +121,13 @@ impl Level {
         if lower > upper {
             return Err(RowError::Bounds { row: at, lower, upper });
         }
-        self.rows.extend_from_slice(row);
+        let start = self.numbers.len();
+        self.numbers.extend_from_slice(part);
+        self.parts.push(Part { start, end: self.numbers.len(), first: first + zeros });
         self.lower.push(lower);
         self.upper.push(upper);
         self.weight.push(weight);
-        self.spans.push((first, end));
-        self.lengths.push(norm(part));
+        self.lengths.push(length);
         Ok(())
     }
 
@@ -109,12 +141,15 @@ impl Level {
         self.lower.is_empty()
     }
 
-    /// Coefficients of a row.
+    /// Coefficients of a row, zeros included.
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn row(&self, i: usize) -> &[f64] {
-        &self.rows[i * self.unknowns..(i + 1) * self.unknowns]
+    pub fn row(&self, i: usize) -> Vec<f64> {
+        let (part, first) = self.part(i);
+        let mut out = vec![0.0; self.unknowns];
+        out[first..first + part.len()].copy_from_slice(part);
+        out
     }
 
     /// Lower and upper bound of a row.
@@ -157,12 +192,15 @@ impl Level {
     /// alike.
     pub(super) fn asks_for_all_alike(&self) -> bool {
         let alike = |i: usize| self.weight[i] * self.lengths[i] == self.weight[0] * self.lengths[0];
-        let own = |i: usize| self.spans[i] == (i, i + 1) && alike(i);
+        let own = |i: usize| matches!(self.part(i), ([_], first) if first == i) && alike(i);
         self.len() == self.unknowns && self.are_equations() && (0..self.len()).all(own)
     }
 
     /// The row by x.
-    pub(super) fn value(&self, i: usize, x: &[f64]) -> f64 {
+    ///
+    /// # Panics
+    /// If there is no such row, or `x` is shorter than the row.
+    pub fn value(&self, i: usize, x: &[f64]) -> f64 {
         let (row, first) = self.part(i);
         match row {
             [one] => one * x[first],
@@ -172,8 +210,8 @@ impl Level {
 
     /// The numbers of a row between its zeros, and where they begin.
     pub(super) fn part(&self, i: usize) -> (&[f64], usize) {
-        let (first, end) = self.spans[i];
-        (&self.rows[i * self.unknowns + first..i * self.unknowns + end], first)
+        let Part { start, end, first } = self.parts[i];
+        (&self.numbers[start..end], first)
     }
 
     /// √(row · row).
@@ -181,14 +219,11 @@ impl Level {
         self.lengths[i]
     }
 
-    /// The excess of a row at `x` where it is more than 1e-9 of the sizes of its terms: rounding is
-    /// none.
-    ///
-    /// # Panics
-    /// If there is no such row, or `x` has another length.
-    pub fn relaxed(&self, i: usize, x: &[f64]) -> Option<f64> {
-        let by = self.excess(i, x);
-        (by != 0.0 && by.abs() > 1e-9 * self.size(i, norm(x))).then_some(by)
+    /// What a row of some value is beyond its bounds, at an x of some length, where that is more
+    /// than 1e-9 of the sizes of its terms: rounding is none.
+    pub(crate) fn relaxed(&self, i: usize, value: f64, length: f64) -> Option<f64> {
+        let by = self.beyond(i, value);
+        (by != 0.0 && by.abs() > 1e-9 * self.size(i, length)).then_some(by)
     }
 
     /// Size of what a row sums up at an x of some length, to compare rounding with.
@@ -200,11 +235,11 @@ impl Level {
 
     fn reset(&mut self, unknowns: usize) {
         self.unknowns = unknowns;
-        self.rows.clear();
+        self.numbers.clear();
+        self.parts.clear();
         self.lower.clear();
         self.upper.clear();
         self.weight.clear();
-        self.spans.clear();
         self.lengths.clear();
     }
 }

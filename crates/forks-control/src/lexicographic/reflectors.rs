@@ -1,7 +1,7 @@
 //! Householder reflections H = I − v vᵀ, ‖v‖² = 2, that turn rows into a triangle, and least
 //! squares.
 
-use forks_dynamics::mechanism::linalg::simd::{Arithmetic, Isa, Kernel, LANES};
+use forks_dynamics::mechanism::linalg::simd::{Arithmetic, Isa, Kernel, LANES, Lanes, Rows, Wide};
 pub(super) use forks_dynamics::mechanism::linalg::{axpy, dot, norm};
 
 /// Reflections of vectors of one length; the one at place k leaves the numbers before k alone.
@@ -34,14 +34,9 @@ impl Reflectors {
         self.vectors.len().checked_div(self.length).unwrap_or(0)
     }
 
-    /// Each with its place.
-    fn each(&self) -> impl DoubleEndedIterator<Item = (usize, &[f64])> {
-        self.vectors.chunks_exact(self.length.max(1)).enumerate().map(|(k, v)| (k, &v[k..]))
-    }
-
     /// Adds the reflection that puts what `x` has from the next place on into that place; `x` was
     /// turned by those before, and is turned by it.
-    fn push(&mut self, x: &mut [f64]) {
+    pub(super) fn push(&mut self, x: &mut [f64]) {
         let k = self.count();
         let tail = &mut x[k..];
         let length = norm(tail);
@@ -86,41 +81,28 @@ impl Reflectors {
         self.isa.run(Turn { of: self, back: true, x });
     }
 
-    /// Turns the columns of a matrix that is given by rows of the length `n`.
-    pub(super) fn turn_columns(&self, n: usize, z: &mut [f64], sums: &mut Vec<f64>) {
-        for (k, v) in self.each() {
-            let rows = &mut z[k * n..];
-            sums.clear();
-            sums.resize(n, 0.0);
-            for (v, row) in v.iter().zip(rows.chunks_exact(n)) {
-                axpy(*v, row, sums);
-            }
-            for (v, row) in v.iter().zip(rows.chunks_exact_mut(n)) {
-                axpy(-v, sums, row);
-            }
-        }
+    /// Turns columns.
+    pub(super) fn turn_columns(&self, x: &mut Rows) {
+        self.isa.run(TurnColumns { of: self, back: false, x });
     }
 
-    /// Turns rows so that, in the order of `order`, they are a lower triangle: the longest first,
-    /// until what is left of every row is no longer than `least`. Their number is the rank.
-    pub(super) fn triangulate(&mut self, rows: &mut [f64], least: f64, order: &mut Vec<usize>) {
-        let n = self.length;
-        order.clear();
-        if n == 0 {
-            return;
-        }
-        order.extend(0..rows.len() / n);
-        for k in 0..n.min(order.len()) {
-            let longest = self.isa.run(Longest { rows, n, k, order: &order[k..] });
-            if longest.1.sqrt() <= least {
-                break;
-            }
-            order.swap(k, k + longest.0);
-            let i = order[k];
-            self.push(&mut rows[i * n..(i + 1) * n]);
-            let v = &self.vectors[k * n + k..(k + 1) * n];
-            self.isa.run(Reflect { v, rows, n, k, order: &order[k + 1..] });
-        }
+    /// Turns columns back.
+    pub(super) fn turn_columns_back(&self, x: &mut Rows) {
+        self.isa.run(TurnColumns { of: self, back: true, x });
+    }
+
+    /// Squares of the lengths of columns.
+    pub(super) fn measure(&self, x: &Rows, squares: &mut [Lanes]) {
+        self.isa.run(Measure { x, squares });
+    }
+
+    /// Turns columns by the last reflection alone, and the squares of the lengths of what is after
+    /// its place.
+    pub(super) fn reflect_last(&self, x: &mut Rows, squares: &mut [Lanes]) {
+        let k = self.count() - 1;
+        let (v, width) = (&self.vectors[k * self.length + k..], x.width());
+        let x = &mut x.as_mut_slice()[k * width..];
+        self.isa.run(ReflectColumns { v, x, width, squares });
     }
 }
 
@@ -145,52 +127,127 @@ impl Kernel for Turn<'_> {
     }
 }
 
-/// One reflection of the numbers from place k on of some rows of the length n.
-struct Reflect<'a> {
-    v: &'a [f64],
-    rows: &'a mut [f64],
-    n: usize,
-    k: usize,
-    order: &'a [usize],
+/// All reflections of columns, or back.
+struct TurnColumns<'a> {
+    of: &'a Reflectors,
+    back: bool,
+    x: &'a mut Rows,
 }
 
-impl Kernel for Reflect<'_> {
+impl Kernel for TurnColumns<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Arithmetic>(self, l: L) {
-        let Self { v, rows, n, k, order } = self;
-        for &i in order {
-            reflect(l, v, &mut rows[i * n + k..(i + 1) * n]);
-        }
-    }
-}
-
-/// The first of the longest of some rows from place k on, in the order of `order`, and the square
-/// of its length.
-struct Longest<'a> {
-    rows: &'a [f64],
-    n: usize,
-    k: usize,
-    order: &'a [usize],
-}
-
-impl Kernel for Longest<'_> {
-    type Output = (usize, f64);
-
-    #[inline(always)]
-    fn run<L: Arithmetic>(self, l: L) -> (usize, f64) {
-        let Self { rows, n, k, order } = self;
-        let mut longest = (0, 0.0);
-        for (at, &i) in order.iter().enumerate() {
-            let row = &rows[i * n + k..(i + 1) * n];
-            let square = product(l, row, row);
-            if square > longest.1 {
-                longest = (at, square);
+        let Self { of: Reflectors { length, vectors, .. }, back, x } = self;
+        let (count, width) = (vectors.len().checked_div(*length).unwrap_or(0), x.width());
+        for turn in 0..count {
+            let k = if back { count - 1 - turn } else { turn };
+            let v = &vectors[k * length + k..(k + 1) * length];
+            let x = &mut x.as_mut_slice()[k * width..];
+            let mut at = 0;
+            while at < width {
+                at += match width - at {
+                    4.. => reflect_groups::<L, 4>(l, v, x, width, at).len(),
+                    2 | 3 => reflect_groups::<L, 2>(l, v, x, width, at).len(),
+                    _ => reflect_groups::<L, 1>(l, v, x, width, at).len(),
+                };
             }
         }
-        longest
     }
+}
+
+/// One reflection of columns, of which `width` groups stand side by side.
+struct ReflectColumns<'a> {
+    v: &'a [f64],
+    x: &'a mut [Lanes],
+    width: usize,
+    squares: &'a mut [Lanes],
+}
+
+impl Kernel for ReflectColumns<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        let Self { v, x, width, squares } = self;
+        let mut at = 0;
+        while at < width {
+            let to = &mut squares[at..];
+            at += match width - at {
+                4.. => write(to, reflect_groups::<L, 4>(l, v, x, width, at)),
+                2 | 3 => write(to, reflect_groups::<L, 2>(l, v, x, width, at)),
+                _ => write(to, reflect_groups::<L, 1>(l, v, x, width, at)),
+            };
+        }
+    }
+}
+
+struct Measure<'a> {
+    x: &'a Rows,
+    squares: &'a mut [Lanes],
+}
+
+impl Kernel for Measure<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        let Self { x, squares } = self;
+        let (width, mut rows) = (x.width(), x.as_slice());
+        while let Some((row, below)) = rows.split_at_checked(width).filter(|_| width > 0) {
+            rows = below;
+            for (square, x) in squares.iter_mut().zip(row) {
+                let x = l.load(x);
+                *square = (x * x + l.load(square)).store();
+            }
+        }
+    }
+}
+
+/// Writes some groups; their number.
+#[inline(always)]
+fn write<const N: usize>(to: &mut [Lanes], groups: [Lanes; N]) -> usize {
+    to[..N].copy_from_slice(&groups);
+    N
+}
+
+/// x − v (v · x) of the columns in some groups; squares of what is after the first number. Sums
+/// stay in registers.
+#[inline(always)]
+fn reflect_groups<L: Arithmetic, const N: usize>(
+    l: L,
+    v: &[f64],
+    x: &mut [Lanes],
+    width: usize,
+    at: usize,
+) -> [Lanes; N] {
+    let zero = l.splat(0.0);
+    let mut sum: [Wide<L>; N] = [zero; N];
+    let mut rest = &*x;
+    for v in v {
+        let Some((row, below)) = rest.split_at_checked(width) else { break };
+        let (v, row) = (l.splat(*v), &row[at..][..N]);
+        rest = below;
+        for g in 0..N {
+            sum[g] += v * l.load(&row[g]);
+        }
+    }
+    let mut square: [Wide<L>; N] = [zero; N];
+    let mut rest = x;
+    for (j, v) in v.iter().enumerate() {
+        let Some((row, below)) = rest.split_at_mut_checked(width) else { break };
+        let (v, row) = (l.splat(*v), &mut row[at..][..N]);
+        rest = below;
+        for g in 0..N {
+            let y = l.load(&row[g]) - v * sum[g];
+            row[g] = y.store();
+            if j > 0 {
+                square[g] += y * y;
+            }
+        }
+    }
+    square.map(Wide::store)
 }
 
 /// Sum of products.

@@ -3,6 +3,7 @@
 use super::{
     level::Search,
     problem::Problem,
+    reflectors::norm,
     report::{Certificate, Status},
 };
 
@@ -79,10 +80,11 @@ impl Solver {
 
 /// The first level with a row beyond its bounds, and its worst row.
 fn relaxed(problem: &Problem, x: &[f64]) -> Status {
+    let length = norm(x);
     for (level, rows) in problem.levels().iter().enumerate() {
         let mut worst = (0.0, None);
         for row in 0..rows.len() {
-            let Some(by) = rows.relaxed(row, x) else { continue };
+            let Some(by) = rows.relaxed(row, rows.value(row, x), length) else { continue };
             let weighted = by.abs() * rows.weight[row];
             if weighted > worst.0 {
                 worst = (weighted, Some((row, by)));

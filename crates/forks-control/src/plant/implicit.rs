@@ -186,11 +186,11 @@ impl Kinematics for ImplicitPlant {
         self.stepper.rate_row(coordinate, row);
     }
 
-    fn answer(&mut self, forces: &Matrix) -> Result<Matrix, PlantError> {
+    fn answer(&mut self, forces: &Matrix, out: &mut Matrix) -> Result<(), PlantError> {
         // A⁻¹ is symmetric.
-        let mut out = forces.mul(&self.inverse);
+        *out = forces.mul(&self.inverse);
         out.as_mut_slice().iter_mut().for_each(|x| *x *= self.h);
-        Ok(out)
+        Ok(())
     }
 
     fn mass(&self) -> Matrix {

@@ -260,15 +260,14 @@ impl<S: System> Kinematics for ReducedPlant<S> {
         row[coordinate] = 1.0;
     }
 
-    fn answer(&mut self, forces: &Matrix) -> Result<Matrix, PlantError> {
-        let mut out = Matrix::zeros(forces.rows(), self.velocity.len());
+    fn answer(&mut self, forces: &Matrix, out: &mut Matrix) -> Result<(), PlantError> {
         let h = self.system.step_size();
         for k in 0..forces.rows() {
             self.impulse.iter_mut().zip(forces.row(k)).for_each(|(p, f)| *p = h * f);
             self.answer_impulse()?;
             out.row_mut(k).copy_from_slice(&self.change);
         }
-        Ok(out)
+        Ok(())
     }
 
     /// From kinetic energies of velocities and their sums.

@@ -35,17 +35,21 @@ impl Response {
         out
     }
 
-    /// A form over rates as one over commands.
-    pub(crate) fn over_commands(&self, over_rates: &[f64], out: &mut Vec<f64>) {
+    /// A form over rates, of which numbers from the rate `first` on are given, as one over
+    /// commands.
+    pub(crate) fn over_commands(&self, over_rates: &[f64], first: usize, out: &mut Vec<f64>) {
+        let numbers = over_rates.iter().enumerate().filter(|(_, w)| **w != 0.0);
+        let mut rows = numbers.map(|(i, w)| (w, self.gain.row(first + i)));
         out.clear();
-        out.resize(self.gain.columns(), 0.0);
-        for (i, w) in over_rates.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-            axpy(*w, self.gain.row(i), out);
+        match rows.next() {
+            Some((w, row)) => out.extend(row.iter().map(|x| w * x)),
+            None => out.resize(self.gain.columns(), 0.0),
         }
+        rows.for_each(|(w, row)| axpy(*w, row, out));
     }
 
     /// Makes room for so many rates and commands; keeps the memory of the same sizes.
-    pub(super) fn resize(&mut self, rates: usize, commands: usize) {
+    pub(crate) fn resize(&mut self, rates: usize, commands: usize) {
         self.free.resize(rates, 0.0);
         if (self.gain.rows(), self.gain.columns()) != (rates, commands) {
             self.gain = Matrix::zeros(rates, commands);
@@ -115,12 +119,12 @@ pub trait Kinematics: Plant {
     fn coordinate(&self, coordinate: usize, row: &mut [f64]);
 
     /// What generalised forces (rows over the rates, dual to them; N or N·m) that act all through
-    /// the next step add to the rates at its end, row by row. To be asked after
-    /// [`Plant::respond`].
+    /// the next step add to the rates at its end, row by row into `out`, of the same size. To be
+    /// asked after [`Plant::respond`].
     ///
     /// # Errors
     /// Where the step itself fails.
-    fn answer(&mut self, forces: &Matrix) -> Result<Matrix, PlantError>;
+    fn answer(&mut self, forces: &Matrix, out: &mut Matrix) -> Result<(), PlantError>;
 
     /// Mass over the rates: the kinetic energy is half of uᵀ M u.
     fn mass(&self) -> Matrix;

@@ -297,21 +297,20 @@ impl Kinematics for TreePlant {
         row[coordinate] = 1.0;
     }
 
-    fn answer(&mut self, forces: &Matrix) -> Result<Matrix, PlantError> {
+    fn answer(&mut self, forces: &Matrix, out: &mut Matrix) -> Result<(), PlantError> {
         self.weigh()?;
         // Coordinates whose accelerations are given do not move by forces.
         let Self { h, factor, columns, .. } = self;
         columns.reset(factor.order().len(), forces.rows());
-        for k in 0..forces.rows() {
-            let row = forces.row(k);
-            factor.order().iter().enumerate().for_each(|(i, c)| columns.set(i, k, *h * row[*c]));
+        for (i, c) in factor.order().iter().enumerate() {
+            (0..forces.rows()).for_each(|k| columns.set(i, k, *h * forces[(k, *c)]));
         }
         factor.solve(columns);
-        let mut out = Matrix::zeros(forces.rows(), self.v.len());
-        for (i, &c) in factor.order().iter().enumerate() {
-            (0..forces.rows()).for_each(|k| out[(k, c)] = columns.get(i, k));
+        out.as_mut_slice().fill(0.0);
+        for (i, c) in factor.order().iter().enumerate() {
+            (0..forces.rows()).for_each(|k| out[(k, *c)] = columns.get(i, k));
         }
-        Ok(out)
+        Ok(())
     }
 
     fn centre_of_mass(&self, rows: &mut Matrix) -> Option<DVec3> {

@@ -25,6 +25,8 @@ const ROUNDING: f64 = 1e-13;
 pub(crate) struct Rows {
     /// Row after row.
     pub(crate) rows: Vec<f64>,
+    /// Between which rates the numbers of each row are that are not zero.
+    pub(crate) spans: Vec<(usize, usize)>,
     /// What is missing, in the axes of the rows: m or rad.
     pub(crate) errors: Vec<f64>,
     /// Size of the numbers that the errors are differences of.
@@ -46,14 +48,15 @@ impl Default for Rows {
         let [twists, others, points] = [(); 3].map(|()| Matrix::zeros(0, 0));
         let [rows, errors, sizes, one] = [(); 4].map(|()| vec![]);
         let own = [Twist::ZERO; 2];
-        let (numbers, moving) = (vec![], vec![]);
-        Self { rows, errors, sizes, numbers, moving, own, twists, others, points, one }
+        let (numbers, moving, spans) = (vec![], vec![], vec![]);
+        Self { rows, spans, errors, sizes, numbers, moving, own, twists, others, points, one }
     }
 }
 
 impl Rows {
     fn clear(&mut self, n: usize) {
         self.rows.clear();
+        self.spans.clear();
         self.errors.clear();
         self.sizes.clear();
         self.numbers.clear();
@@ -69,6 +72,9 @@ impl Rows {
     fn push(&mut self, error: f64, size: f64, number: usize, moving: [f64; 2]) {
         self.moving.push(moving);
         self.sizes.push(size);
+        let first = self.one.iter().position(|x| *x != 0.0).unwrap_or(0);
+        let end = self.one.iter().rposition(|x| *x != 0.0).map_or(first, |last| last + 1);
+        self.spans.push((first, end));
         self.rows.extend_from_slice(&self.one);
         self.errors.push(error);
         self.numbers.push(number);

@@ -35,6 +35,14 @@ impl Rows {
         out
     }
 
+    /// Takes the first rows away.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn drop_first(&mut self, rows: usize) {
+        self.data.drain(..rows * self.width);
+    }
+
     /// Lane groups per row.
     #[inline(always)]
     pub fn width(&self) -> usize {

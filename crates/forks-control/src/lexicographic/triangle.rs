@@ -1,0 +1,93 @@
+//! Unit rows turned into a lower triangle, the longest first.
+
+use forks_dynamics::mechanism::linalg::simd::{LANES, Rows};
+
+use super::reflectors::Reflectors;
+
+/// Rows of one length side by side, as columns, and the reflections that turn them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Triangle {
+    /// The rows; after [`Triangle::turn`] the triangle.
+    pub(super) columns: Rows,
+    count: usize,
+    /// Which row is at which place of the triangle, the dependent ones last.
+    pub(super) order: Vec<usize>,
+    pub(super) turns: Reflectors,
+    squares: Rows,
+    column: Vec<f64>,
+}
+
+impl Triangle {
+    /// Some of the columns that were seen, and more rows, one after the other.
+    pub(super) fn take(&mut self, length: usize, seen: (&Rows, &[usize]), more: &[f64]) {
+        let ((from, which), more) = (seen, more.chunks_exact(length.max(1)));
+        self.count = which.len() + more.len();
+        self.columns.reset(length, self.count);
+        for j in 0..length {
+            let (from, to) = (from.row(j), self.columns.row_mut(j));
+            for (k, i) in which.iter().enumerate() {
+                to[k / LANES][k % LANES] = from[i / LANES][i % LANES];
+            }
+        }
+        for (k, row) in more.enumerate() {
+            row.iter().enumerate().for_each(|(j, x)| self.columns.set(j, which.len() + k, *x));
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> [(usize, usize); 5] {
+        [
+            (self.columns.as_slice().as_ptr() as usize, 0),
+            (self.squares.as_slice().as_ptr() as usize, 0),
+            (self.order.as_ptr() as usize, self.order.capacity()),
+            (self.column.as_ptr() as usize, self.column.capacity()),
+            self.turns.memory(),
+        ]
+    }
+
+    /// Number of independent rows.
+    pub(super) fn rank(&self) -> usize {
+        self.turns.count()
+    }
+
+    /// Coordinate `at` of a row.
+    pub(super) fn get(&self, at: usize, row: usize) -> f64 {
+        self.columns.get(at, row)
+    }
+
+    /// The first numbers of the rows go, those which other reflections took.
+    pub(super) fn drop_first(&mut self, numbers: usize) {
+        self.columns.drop_first(numbers);
+    }
+
+    /// Turns rows of `length` numbers until what is left of every row is no longer than `least`.
+    pub(super) fn turn(&mut self, length: usize, least: f64) {
+        let Self { columns, count, order, turns, squares, column } = self;
+        turns.clear(length);
+        order.clear();
+        order.extend(0..*count);
+        squares.reset(1, *count);
+        turns.measure(columns, squares.row_mut(0));
+        for k in 0..length.min(*count) {
+            let mut longest = (k, 0.0);
+            for (at, row) in order.iter().enumerate().skip(k) {
+                let square = squares.get(0, *row);
+                if square > longest.1 {
+                    longest = (at, square);
+                }
+            }
+            if longest.1.sqrt() <= least {
+                break;
+            }
+            order.swap(k, longest.0);
+            let row = order[k];
+            column.clear();
+            column.extend((0..length).map(|j| columns.get(j, row)));
+            turns.push(column);
+            turns.reflect_last(columns, squares.row_mut(0));
+            // What a reflection puts there exactly; rows that are done have nothing from k on.
+            (k..length).for_each(|j| columns.set(j, row, column[j]));
+            squares.set(0, row, 0.0);
+        }
+    }
+}
