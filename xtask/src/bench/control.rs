@@ -179,7 +179,12 @@ fn case(
     let before = if asked.floating { 6 } else { 3 };
     let missed = found.residuals[..before].iter().fold(0.0f64, |a, r| a.max(r.by.abs()));
     let rounds = found.rounds;
+    // A target that moves: the last decision is not the next one.
+    let (drawn, mut turn) = (usize::from(asked.floating), 0u32);
     let timing = time(context.batch, || {
+        turn += 1;
+        let way = DVec3::new(2e-3 * (0.01 * f64::from(turn)).sin(), 0.0, 0.0);
+        tasks[drawn].goal = Goal::Position(hand, to + way);
         let _ = controller.solve_touching(&mut plant, &tasks, &touches);
     });
     let mut response = Response::default();
@@ -187,7 +192,7 @@ fn case(
         let _ = plant.respond(&mut response);
     });
     let settings = "forces of all joints by levels, bounds at each, dynamics and map of the step \
-                    included";
+                    included, a target that moves";
     let mut case = Case::new(name, m.links().len() - 1, 1, timing, settings);
     case.dt = Some(STEP);
     case.figure("residual of tasks before the posture, m/s", missed);
@@ -351,11 +356,15 @@ pub(super) fn tissue(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Str
     all.into_iter().map(dragged).collect()
 }
 
-/// `control/prediction`: servo targets of a hand over 20 steps, bounds active, warm; with three,
-/// with four and with five of its fingertips.
+/// `control/prediction`: servo targets of a hand over 20 steps, bounds active, warm; with three and
+/// with four of its fingertips, and these with the knuckle of the little finger or with its tip.
 pub(super) fn prediction(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    let tips = ["rh_ffdistal", "rh_mfdistal", "rh_thdistal", "rh_rfdistal", "rh_lfdistal"];
-    [3, 4, 5].iter().map(|count| predicted(name, context, &tips[..*count])).collect()
+    let tips = ["rh_ffdistal", "rh_mfdistal", "rh_thdistal", "rh_rfdistal"];
+    let with = |last| [&tips[..], &[last]].concat();
+    [tips[..3].to_vec(), tips.to_vec(), with("rh_lfknuckle"), with("rh_lfdistal")]
+        .iter()
+        .map(|effectors| predicted(name, context, effectors))
+        .collect()
 }
 
 fn predicted(name: &str, context: &Context<'_>, tips: &[&str]) -> Result<Case, String> {

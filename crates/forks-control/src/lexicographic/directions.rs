@@ -68,9 +68,9 @@ impl Directions {
         (0..count).for_each(|k| self.columns.set(n - count + k, k, 1.0));
         self.taken.turn_columns_back(&mut self.columns);
         self.written.reset(count, n);
-        for j in 0..n {
-            let row = self.columns.row(j).iter().flat_map(|x| x.0);
-            row.take(count).enumerate().for_each(|(k, x)| self.written.set(k, j, x));
+        for k in 0..count {
+            let row = self.written.row_mut(k).iter_mut().flat_map(|x| &mut x.0);
+            row.zip(self.columns.column(k)).for_each(|(to, x)| *to = x);
         }
     }
 
@@ -81,8 +81,8 @@ impl Directions {
         let Some(count) = *vectors else {
             out.reset(self.unknowns, level.len());
             for i in 0..level.len() {
-                let ((part, first), length) = (level.part(i), level.length(i));
-                part.iter().enumerate().for_each(|(j, x)| out.set(first + j, i, x / length));
+                let ((part, first), over) = (level.part(i), 1.0 / level.length(i));
+                out.write_column(i, first, part.iter().map(|x| x * over));
             }
             taken.turn_columns(out);
             out.drop_first(taken.count());
@@ -90,15 +90,15 @@ impl Directions {
         };
         out.reset(count, level.len());
         for i in (0..level.len()).filter(|i| level.length(*i) > 0.0) {
-            let ((part, first), length) = (level.part(i), level.length(i));
+            let ((part, first), over) = (level.part(i), 1.0 / level.length(i));
             if let [one] = part {
-                let unit = one / length;
-                (0..count).for_each(|k| out.set(k, i, unit * written.get(k, first)));
+                let unit = one * over;
+                out.write_column(i, 0, written.column(first).map(|x| unit * x));
             } else {
                 fill(padded, part, first);
                 let products = &mut turned[..count];
                 isa.run(Products { rows: written, with: padded, out: products });
-                products.iter().enumerate().for_each(|(k, x)| out.set(k, i, x / length));
+                out.write_column(i, 0, products.iter().map(|x| x * over));
             }
         }
     }

@@ -147,10 +147,16 @@ impl Kernel for TurnColumns<'_> {
             let x = &mut x.as_mut_slice()[k * width..];
             let mut at = 0;
             while at < width {
+                // As many sums as registers hold: each waits for its own additions alone.
                 at += match width - at {
-                    4.. => reflect_groups::<L, 4>(l, v, x, width, at).len(),
-                    2 | 3 => reflect_groups::<L, 2>(l, v, x, width, at).len(),
-                    _ => reflect_groups::<L, 1>(l, v, x, width, at).len(),
+                    1 => reflect_groups::<L, 1>(l, v, x, width, at).len(),
+                    2 => reflect_groups::<L, 2>(l, v, x, width, at).len(),
+                    3 => reflect_groups::<L, 3>(l, v, x, width, at).len(),
+                    4 => reflect_groups::<L, 4>(l, v, x, width, at).len(),
+                    5 => reflect_groups::<L, 5>(l, v, x, width, at).len(),
+                    6 => reflect_groups::<L, 6>(l, v, x, width, at).len(),
+                    7 => reflect_groups::<L, 7>(l, v, x, width, at).len(),
+                    _ => reflect_groups::<L, 8>(l, v, x, width, at).len(),
                 };
             }
         }
@@ -175,9 +181,13 @@ impl Kernel for ReflectColumns<'_> {
         while at < width {
             let to = &mut squares[at..];
             at += match width - at {
-                4.. => write(to, reflect_groups::<L, 4>(l, v, x, width, at)),
-                2 | 3 => write(to, reflect_groups::<L, 2>(l, v, x, width, at)),
-                _ => write(to, reflect_groups::<L, 1>(l, v, x, width, at)),
+                1 => write(to, reflect_groups::<L, 1>(l, v, x, width, at)),
+                2 => write(to, reflect_groups::<L, 2>(l, v, x, width, at)),
+                3 => write(to, reflect_groups::<L, 3>(l, v, x, width, at)),
+                4 => write(to, reflect_groups::<L, 4>(l, v, x, width, at)),
+                5 => write(to, reflect_groups::<L, 5>(l, v, x, width, at)),
+                6 => write(to, reflect_groups::<L, 6>(l, v, x, width, at)),
+                _ => write(to, reflect_groups::<L, 7>(l, v, x, width, at)),
             };
         }
     }
@@ -212,8 +222,8 @@ fn write<const N: usize>(to: &mut [Lanes], groups: [Lanes; N]) -> usize {
     N
 }
 
-/// x − v (v · x) of the columns in some groups; squares of what is after the first number. Sums
-/// stay in registers.
+/// x − v (v · x) of the columns in some groups, and squares of the lengths of what is after their
+/// first numbers. Sums stay in registers.
 #[inline(always)]
 fn reflect_groups<L: Arithmetic, const N: usize>(
     l: L,
@@ -234,17 +244,19 @@ fn reflect_groups<L: Arithmetic, const N: usize>(
         }
     }
     let mut square: [Wide<L>; N] = [zero; N];
-    let mut rest = x;
-    for (j, v) in v.iter().enumerate() {
+    let Some((first, mut rest)) = x.split_at_mut_checked(width) else { return [zero.store(); N] };
+    let (own, first) = (l.splat(v[0]), &mut first[at..][..N]);
+    for g in 0..N {
+        first[g] = (l.load(&first[g]) - own * sum[g]).store();
+    }
+    for v in &v[1..] {
         let Some((row, below)) = rest.split_at_mut_checked(width) else { break };
         let (v, row) = (l.splat(*v), &mut row[at..][..N]);
         rest = below;
         for g in 0..N {
             let y = l.load(&row[g]) - v * sum[g];
             row[g] = y.store();
-            if j > 0 {
-                square[g] += y * y;
-            }
+            square[g] += y * y;
         }
     }
     square.map(Wide::store)

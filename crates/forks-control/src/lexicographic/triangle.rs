@@ -23,6 +23,11 @@ impl Triangle {
         let ((from, which), more) = (seen, more.chunks_exact(length.max(1)));
         self.count = which.len() + more.len();
         self.columns.reset(length, self.count);
+        let whole = from.as_slice().len() == self.columns.as_slice().len();
+        if whole && which.iter().enumerate().all(|(k, i)| k == *i) {
+            self.columns.as_mut_slice().copy_from_slice(from.as_slice());
+            return;
+        }
         for j in 0..length {
             let (from, to) = (from.row(j), self.columns.row_mut(j));
             for (k, i) in which.iter().enumerate() {
@@ -30,7 +35,7 @@ impl Triangle {
             }
         }
         for (k, row) in more.enumerate() {
-            row.iter().enumerate().for_each(|(j, x)| self.columns.set(j, which.len() + k, *x));
+            self.columns.write_column(which.len() + k, 0, row.iter().copied());
         }
     }
 
@@ -82,11 +87,11 @@ impl Triangle {
             order.swap(k, longest.0);
             let row = order[k];
             column.clear();
-            column.extend((0..length).map(|j| columns.get(j, row)));
+            column.extend(columns.column(row));
             turns.push(column);
             turns.reflect_last(columns, squares.row_mut(0));
             // What a reflection puts there exactly; rows that are done have nothing from k on.
-            (k..length).for_each(|j| columns.set(j, row, column[j]));
+            columns.write_column(row, k, column[k..].iter().copied());
             squares.set(0, row, 0.0);
         }
     }

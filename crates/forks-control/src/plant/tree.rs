@@ -303,12 +303,15 @@ impl Kinematics for TreePlant {
         let Self { h, factor, columns, .. } = self;
         columns.reset(factor.order().len(), forces.rows());
         for (i, c) in factor.order().iter().enumerate() {
-            (0..forces.rows()).for_each(|k| columns.set(i, k, *h * forces[(k, *c)]));
+            let to = columns.row_mut(i).iter_mut().flat_map(|x| &mut x.0);
+            let from = forces.as_slice().iter().skip(*c).step_by(forces.columns());
+            to.zip(from).for_each(|(to, f)| *to = *h * f);
         }
         factor.solve(columns);
         out.as_mut_slice().fill(0.0);
         for (i, c) in factor.order().iter().enumerate() {
-            (0..forces.rows()).for_each(|k| out[(k, *c)] = columns.get(i, k));
+            let to = out.as_mut_slice().iter_mut().skip(*c).step_by(forces.columns());
+            to.zip(columns.row(i).iter().flat_map(|x| x.0)).for_each(|(to, x)| *to = x);
         }
         Ok(())
     }

@@ -92,6 +92,19 @@ impl Rows {
         self.data[i * self.width + j / LANES][j % LANES] = x;
     }
 
+    /// Column `j` from above.
+    pub fn column(&self, j: usize) -> impl Iterator<Item = f64> {
+        let groups = self.data.iter().skip(j / LANES).step_by(self.width.max(1));
+        groups.map(move |x| x[j % LANES])
+    }
+
+    /// Writes column `j` from row `first` on, as far as there are numbers and rows.
+    pub fn write_column(&mut self, j: usize, first: usize, x: impl IntoIterator<Item = f64>) {
+        let groups = self.data.iter_mut().skip(first * self.width + j / LANES);
+        let places = groups.step_by(self.width.max(1));
+        places.zip(x).for_each(|(to, x)| to[j % LANES] = x);
+    }
+
     /// y += Σ c_k row k.
     #[inline(always)]
     pub fn add_to<L: Arithmetic>(&self, l: L, c: &[f64], y: &mut [Lanes]) {
