@@ -339,6 +339,10 @@ pub(crate) struct Control {
     /// Robots that run into their limits, and the steps of each.
     pub(crate) robots: usize,
     pub(crate) limit_steps: usize,
+    /// Steps of each under bounds of its torques, too.
+    pub(crate) torque_steps: usize,
+    /// Machines on feet.
+    pub(crate) machines: usize,
 }
 
 /// Seeded random graphs against the dense solve.

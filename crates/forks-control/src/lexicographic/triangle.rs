@@ -23,7 +23,7 @@ impl Triangle {
         let ((from, which), more) = (seen, more.chunks_exact(length.max(1)));
         self.count = which.len() + more.len();
         self.columns.reset(length, self.count);
-        let whole = from.as_slice().len() == self.columns.as_slice().len();
+        let whole = from.as_slice().len() == self.columns.as_slice().len() && more.len() == 0;
         if whole && which.iter().enumerate().all(|(k, i)| k == *i) {
             self.columns.as_mut_slice().copy_from_slice(from.as_slice());
             return;

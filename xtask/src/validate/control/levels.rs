@@ -52,7 +52,7 @@ fn change_of_higher(problem: &Problem, x: &[f64]) -> Result<f64, String> {
         for i in 0..level.len() {
             let (lower, upper) = level.bounds(i);
             let to = part.level_mut(k);
-            to.push(level.row(i), lower, upper, level.weight(i)).map_err(|e| e.to_string())?;
+            to.push(&level.row(i), lower, upper, level.weight(i)).map_err(|e| e.to_string())?;
         }
     }
     let mut solver = Solver::new();
@@ -131,15 +131,15 @@ fn rival(problem: &Problem, level: usize, x: &[f64]) -> Option<f64> {
             let (excess, (lower, upper)) = (before.excess(i, x), before.bounds(i));
             if excess.abs() > 1e-10 {
                 let value = excess + if excess > 0.0 { upper } else { lower };
-                add(before.row(i), None, value, value);
+                add(&before.row(i), None, value, value);
             } else {
-                add(before.row(i), None, lower, upper);
+                add(&before.row(i), None, lower, upper);
             }
         }
     }
     for i in 0..rows.len() {
         let (lower, upper) = rows.bounds(i);
-        add(rows.row(i), Some(i), lower, upper);
+        add(&rows.row(i), Some(i), lower, upper);
     }
     let cones: Vec<SupportedConeT<f64>> =
         vec![ZeroConeT(equal.len()), NonnegativeConeT(below.len())];
