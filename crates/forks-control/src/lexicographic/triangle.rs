@@ -96,3 +96,39 @@ impl Triangle {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of a level and held ones beside them, fewer and more than whole registers: all turn
+    /// into a triangle with the same products.
+    #[test]
+    fn all_rows_of_a_level_and_more_are_turned() {
+        let entry = |i: usize, j: usize| f64::sin(1.3 * ((i + 1) * (j + 2) * (j + 5)) as f64);
+        for (length, level, taken, more) in
+            [(5, 3, 3, 1), (5, 4, 4, 1), (9, 6, 6, 2), (9, 6, 3, 0), (9, 7, 4, 3), (4, 6, 6, 0)]
+        {
+            let seen = Rows::from_fn(length, level, |j, i| entry(i, j));
+            let which: Vec<usize> = (level - taken..level).collect();
+            let rows: Vec<usize> = which.iter().copied().chain(20..20 + more).collect();
+            let extra: Vec<f64> =
+                (20..20 + more).flat_map(|i| (0..length).map(move |j| entry(i, j))).collect();
+            let mut triangle = Triangle::default();
+            triangle.take(length, (&seen, &which), &extra);
+            triangle.turn(length, 1e-9);
+            assert_eq!(triangle.rank(), rows.len().min(length));
+            for (a, i) in rows.iter().enumerate() {
+                for (b, k) in rows.iter().enumerate() {
+                    let before: f64 = (0..length).map(|j| entry(*i, j) * entry(*k, j)).sum();
+                    let after = (0..length).map(|j| triangle.get(j, a) * triangle.get(j, b));
+                    assert!((before - after.sum::<f64>()).abs() < 1e-13, "{length} {i} {k}");
+                }
+            }
+            for (place, row) in triangle.order.iter().enumerate().take(triangle.rank()) {
+                let above = (place + 1..length).map(|j| triangle.get(j, *row).abs());
+                assert_eq!(above.fold(0.0, f64::max), 0.0);
+            }
+        }
+    }
+}
