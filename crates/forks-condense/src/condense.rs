@@ -106,15 +106,16 @@ pub(crate) fn unit_responses(
     nodes: &[usize],
 ) -> Result<Vec<Vec<DVec3>>, CondenseError> {
     let held = Held::new(body, m, at)?;
-    let mut solver = Solver::new(body, &held.x, &held.holder)?;
+    let solver = Solver::new(body, &held.x, &held.holder)?;
     let mut out = Vec::with_capacity(3 * nodes.len());
     for &n in nodes {
         for axis in DVec3::AXES {
             let mut f = vec![DVec3::ZERO; held.x.len()];
             f[n] = axis;
-            out.push(solver.displaced(f));
+            out.push(f);
         }
     }
+    solver.displace(&mut out);
     Ok(out)
 }
 
@@ -192,25 +193,26 @@ impl<'a> Solver<'a> {
         Ok(Self { stiffness, factor, holder, x })
     }
 
-    fn product(&self, u: &[DVec3]) -> Vec<DVec3> {
-        let mut out = vec![DVec3::ZERO; u.len()];
-        self.stiffness.multiply(u, &mut out);
+    fn products(&self, u: &[Vec<DVec3>]) -> Vec<Vec<DVec3>> {
+        let mut out = vec![vec![DVec3::ZERO; self.x.len()]; u.len()];
+        self.stiffness.multiply_all(u, &mut out);
         out
     }
 
-    /// K_nn⁻¹ f over the free nodes, zero in bones.
-    fn displaced(&mut self, mut f: Vec<DVec3>) -> Vec<DVec3> {
-        for (f, h) in f.iter_mut().zip(self.holder) {
-            if h.is_some() {
-                *f = DVec3::ZERO;
+    /// K_nn⁻¹ f over the free nodes in place of columns f, zero in bones.
+    fn displace(&self, columns: &mut [Vec<DVec3>]) {
+        for column in columns.iter_mut() {
+            for (f, h) in column.iter_mut().zip(self.holder) {
+                if h.is_some() {
+                    *f = DVec3::ZERO;
+                }
             }
         }
-        self.factor.solve(&mut f);
-        f
+        self.factor.solve_all(columns);
     }
 
     fn condensed(
-        mut self,
+        self,
         name: &str,
         body: &SoftBody,
         parts: &Parts<'_>,
@@ -218,15 +220,18 @@ impl<'a> Solver<'a> {
         modes: usize,
     ) -> Result<Condensed, CondenseError> {
         let (k, p) = (6 * parts.links.len(), 6 * parts.placed.len());
-        let per_twist = self.shapes_of_bones(parts);
-        let forces: Vec<Vec<DVec3>> = per_twist.iter().map(|s| self.product(s)).collect();
-        let per_wrench: Vec<Vec<DVec3>> = (0..p)
-            .map(|j| {
-                let mut f = vec![DVec3::ZERO; self.x.len()];
-                parts.placed[j / 6].spread(&unit(j % 6), &mut f);
-                self.displaced(f)
-            })
-            .collect();
+        let mut per_twist = self.motions_of_bones(parts);
+        // K_nn⁻¹ K_nf T, then Y.
+        let mut answers = self.products(&per_twist);
+        answers.extend((0..p).map(|j| {
+            let mut f = vec![DVec3::ZERO; self.x.len()];
+            parts.placed[j / 6].spread(&unit(j % 6), &mut f);
+            f
+        }));
+        self.displace(&mut answers);
+        let per_wrench = answers.split_off(k);
+        per_twist.iter_mut().zip(&answers).for_each(|(u, pulled)| add(u, -1.0, pulled));
+        let forces = self.products(&per_twist);
         // Held by one link alone nothing but rounding is left of it.
         let mut stiffness = match parts.links.len() {
             1 => Matrix::zeros(k, k),
@@ -291,8 +296,8 @@ impl<'a> Solver<'a> {
         Ok(Condensed { element, shapes, positions: self.x.to_vec(), poses })
     }
 
-    /// S: displacements of all nodes per twist of each bone in its own axes.
-    fn shapes_of_bones(&mut self, parts: &Parts<'_>) -> Vec<Vec<DVec3>> {
+    /// T: motion of the nodes in bones per twist of each bone in its own axes.
+    fn motions_of_bones(&self, parts: &Parts<'_>) -> Vec<Vec<DVec3>> {
         let mut out = Vec::with_capacity(6 * parts.links.len());
         for &link in &parts.links {
             let pose = parts.poses[link.index()];
@@ -307,8 +312,6 @@ impl<'a> Solver<'a> {
                         };
                     }
                 }
-                let pull = self.product(&u);
-                add(&mut u, -1.0, &self.displaced(pull));
                 out.push(u);
             }
         }
@@ -356,7 +359,7 @@ impl<'a> Solver<'a> {
 
     /// Appends modes with bones and patches held, the largest displacement 1 m; their stiffness.
     fn add_modes(
-        &mut self,
+        &self,
         parts: &Parts<'_>,
         masses: &[f64],
         count: usize,
@@ -364,14 +367,15 @@ impl<'a> Solver<'a> {
     ) -> Vec<f64> {
         let first = 6 * parts.links.len();
         let per_output: Vec<Vec<DVec3>> = shapes[first..].to_vec();
-        let found = lowest(masses, count, per_output.len(), |f| {
-            let mut u = self.displaced(f.to_vec());
+        let found = lowest(masses, count, per_output.len(), |columns| {
+            self.displace(columns);
             // P = K_nn⁻¹ − Y C₀⁻¹ Yᵀ.
-            let held: Vec<f64> = parts.placed.iter().flat_map(|q| q.twist(&u)).collect();
-            for (s, own) in held.iter().zip(&per_output) {
-                add(&mut u, -s, own);
+            for u in columns {
+                let held: Vec<f64> = parts.placed.iter().flat_map(|q| q.twist(u)).collect();
+                for (s, own) in held.iter().zip(&per_output) {
+                    add(u, -s, own);
+                }
             }
-            f.copy_from_slice(&u);
         });
         let mut stiffness = Vec::with_capacity(found.len());
         for (square, mut shape) in found {

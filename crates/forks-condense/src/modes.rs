@@ -11,13 +11,13 @@ const CONVERGED: f64 = 1e-12;
 /// Iterations at most.
 const ITERATIONS: usize = 200;
 
-/// ω² and shapes over all nodes with φᵀMφ = 1, ascending. `solve` is P in place, of rank three per
-/// free node less `held`.
+/// ω² and shapes over all nodes with φᵀMφ = 1, ascending. `solve` is P in place of columns, of
+/// rank three per free node less `held`.
 pub(crate) fn lowest(
     masses: &[f64],
     count: usize,
     held: usize,
-    mut solve: impl FnMut(&mut [DVec3]),
+    mut solve: impl FnMut(&mut [Vec<DVec3>]),
 ) -> Vec<(f64, Vec<DVec3>)> {
     let free = masses.iter().filter(|m| **m > 0.0).count();
     let width = (2 * count).max(count + 8).min((3 * free).saturating_sub(held));
@@ -35,10 +35,8 @@ pub(crate) fn lowest(
         // y = P M x; Ritz values of P from (yᵀ M x, yᵀ M y).
         let before: Vec<Vec<DVec3>> =
             block.iter().map(|x| x.iter().zip(masses).map(|(x, m)| *x * *m).collect()).collect();
-        for (y, right) in block.iter_mut().zip(&before) {
-            y.copy_from_slice(right);
-            solve(y);
-        }
+        block.clone_from_slice(&before);
+        solve(&mut block);
         let compliance = products(&block, &before, |_| 1.0).symmetric_part();
         let mass = products(&block, &block, |n| masses[n]).symmetric_part();
         // yᵀMy a = ν yᵀMx a: ν is a value of P M.

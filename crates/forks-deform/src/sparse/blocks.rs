@@ -6,6 +6,7 @@ use forks_dynamics::mechanism::{
     lie::glam::{DMat3, DVec3},
     linalg::Matrix,
 };
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 /// Rows of a lower triangle.
 #[derive(Debug, PartialEq)]
@@ -82,6 +83,18 @@ impl SymmetricBlocks {
         self.pattern.columns[range.clone()].iter().copied().zip(&self.blocks[range])
     }
 
+    /// Blocks of a row up to the diagonal: (slot, column).
+    pub(crate) fn slots(&self, i: usize) -> impl Iterator<Item = (usize, usize)> {
+        let range = self.pattern.starts[i]..self.pattern.starts[i + 1];
+        range.map(|slot| (slot, self.pattern.columns[slot]))
+    }
+
+    /// The block at a place.
+    #[inline]
+    pub(crate) fn block(&self, slot: usize) -> &DMat3 {
+        &self.blocks[slot]
+    }
+
     /// The product with a vector, into `out`.
     pub fn multiply(&self, x: &[DVec3], out: &mut [DVec3]) {
         out.fill(DVec3::ZERO);
@@ -93,6 +106,11 @@ impl SymmetricBlocks {
                 }
             }
         }
+    }
+
+    /// [`SymmetricBlocks::multiply`] column by column, on the threads of the current pool.
+    pub fn multiply_all(&self, x: &[Vec<DVec3>], out: &mut [Vec<DVec3>]) {
+        x.par_iter().zip(out).for_each(|(x, out)| self.multiply(x, out));
     }
 
     /// All entries, for tests and small problems.

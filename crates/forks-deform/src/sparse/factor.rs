@@ -2,20 +2,30 @@
 //! left-looking \[NP93\], in memory that is laid out once for a pattern.
 //!
 //! A supernode is a run of nodes whose columns of L share their rows; it is kept as one dense panel
-//! by rows, its own rows first.
+//! by rows, its own rows first. Subtrees of the elimination tree are worked on at once, then what
+//! is above them, panel by panel, the rows of a panel at once. Every entry is summed in the same
+//! order whoever does it.
 
 use forks_dynamics::mechanism::{
     lie::glam::{DMat3, DVec3},
-    linalg::{Pivots, axpy, cholesky, dot, solve_lower, solve_lower_transposed},
+    linalg::{
+        BadPivot,
+        simd::{Arithmetic, Isa, Kernel, LANES, Lanes},
+    },
+};
+use rayon::{
+    iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator},
+    slice::ParallelSliceMut,
 };
 
-use super::{SymmetricBlocks, order::nested_dissection};
+use super::{
+    NONE, SymmetricBlocks,
+    panel::{Diagonal, Target, eliminate, solve_rows, update},
+    supernodes::{Form, Supernode},
+};
 
-/// Supernodes are joined while the zeros that this stores are below this part of their panel.
-const ZEROS: f64 = 0.2;
-
-/// Nothing, in lists of supernodes.
-const NONE: usize = usize::MAX;
+/// Nodes whose rows of a panel are worked on together.
+const CHUNK: usize = 32;
 
 /// A matrix that is not positive definite.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -27,37 +37,33 @@ pub struct NotPositive {
     pub pivot: f64,
 }
 
-/// Columns `first..first + width` with their rows.
-#[derive(Clone, Debug)]
-struct Supernode {
-    /// Its first node in the order of elimination.
-    first: usize,
-    /// Number of nodes.
-    width: usize,
-    /// Nodes of its rows in the order of elimination, ascending, its own first.
-    rows: Vec<usize>,
-    /// Where its panel starts: 3 rows.len() rows of 3 width numbers.
-    start: usize,
+/// A block of the matrix in a panel.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    slot: u32,
+    /// Its row in the panel, in nodes, and its column.
+    row: u32,
+    column: u32,
+    turned: bool,
 }
 
 /// Cholesky factors of a chosen part of the nodes of a [`SymmetricBlocks`], of a fixed pattern.
 #[derive(Clone, Debug)]
 pub struct BlockCholesky {
-    /// Position in the order of elimination of every node of the matrix; `NONE` for those left out.
-    position: Vec<usize>,
-    /// The node at every position.
-    node: Vec<usize>,
-    supernodes: Vec<Supernode>,
-    /// The supernode of every position.
-    owner: Vec<usize>,
-    numbers: Vec<f64>,
-    /// Row of every position within the panel at work.
-    row: Vec<usize>,
-    /// Supernodes that update the one at work next, as lists; where each of them has got to.
-    head: Vec<usize>,
-    next: Vec<usize>,
-    reached: Vec<usize>,
-    vector: Vec<f64>,
+    /// The node at every position in the order of elimination.
+    pub(super) node: Vec<usize>,
+    pub(super) form: Form,
+    /// What of the matrix each supernode has.
+    entries: Vec<Vec<Entry>>,
+    /// 3 rows.len() rows of 3 width numbers in fours; empty before the first factorisation.
+    pub(super) panels: Vec<Vec<Lanes>>,
+    pub(super) isa: Isa,
+    pub(super) vector: Vec<f64>,
+}
+
+/// Fours in a row of a panel.
+pub(super) fn stride(s: &Supernode) -> usize {
+    (3 * s.width).div_ceil(LANES)
 }
 
 impl BlockCholesky {
@@ -81,29 +87,33 @@ impl BlockCholesky {
             }
         }
         let at: Vec<DVec3> = kept.iter().map(|&n| positions[n]).collect();
-        let order = nested_dissection(&at, &neighbours);
-        let mut rank = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(p, &i)| rank[i] = p);
-        let below = structure(&order, &rank, &neighbours);
-        let (supernodes, size) = supernodes(&below);
-        let mut owner = vec![0; order.len()];
-        for (s, node) in supernodes.iter().enumerate() {
-            owner[node.first..node.first + node.width].fill(s);
-        }
+        let form = Form::new(&at, &neighbours);
+        let node: Vec<usize> = form.order.iter().map(|&i| kept[i]).collect();
         let mut position = vec![NONE; nodes];
-        kept.iter().enumerate().for_each(|(i, &n)| position[n] = rank[i]);
-        let count = supernodes.len();
+        node.iter().enumerate().for_each(|(p, &n)| position[n] = p);
+        let mut entries = vec![vec![]; form.supernodes.len()];
+        for &n in &kept {
+            let p = position[n];
+            for (slot, m) in matrix.slots(n).filter(|(_, m)| keep[*m]) {
+                let q = position[m];
+                let (low, high) = (p.min(q), p.max(q));
+                let s = &form.supernodes[form.owner[low]];
+                let row = s.rows.binary_search(&high).expect("a row of the pattern");
+                entries[form.owner[low]].push(Entry {
+                    slot: u32::try_from(slot).expect("blocks of a matrix in memory"),
+                    row: row as u32,
+                    column: (low - s.first) as u32,
+                    turned: q > p,
+                });
+            }
+        }
         Self {
-            position,
-            node: order.iter().map(|&i| kept[i]).collect(),
-            supernodes,
-            owner,
-            numbers: vec![0.0; size],
-            row: vec![0; order.len()],
-            head: vec![NONE; count],
-            next: vec![NONE; count],
-            reached: vec![0; count],
-            vector: vec![0.0; 3 * order.len()],
+            vector: vec![0.0; 3 * node.len()],
+            panels: vec![vec![]; form.supernodes.len()],
+            isa: Isa::detect(),
+            node,
+            form,
+            entries,
         }
     }
 
@@ -112,12 +122,18 @@ impl BlockCholesky {
         self.node.len()
     }
 
-    /// Numbers kept, zeros of joined supernodes included.
+    /// Numbers of the factors, zeros of joined supernodes included.
     pub fn size(&self) -> usize {
-        self.numbers.len()
+        self.form.supernodes.iter().map(|s| 9 * s.width * s.rows.len()).sum()
     }
 
-    /// Factorises `scale` times the matrix plus a diagonal block `diagonal(node)`.
+    /// The instruction set, the fastest of the processor at first. Results agree to rounding.
+    pub fn set_isa(&mut self, isa: Isa) {
+        self.isa = isa;
+    }
+
+    /// Factorises `scale` times the matrix plus a diagonal block `diagonal(node)`, on the threads
+    /// of the current pool where that pays. Threads change no bit.
     ///
     /// # Errors
     /// The node where the matrix is not positive definite, or not finite.
@@ -128,287 +144,216 @@ impl BlockCholesky {
         &mut self,
         matrix: &SymmetricBlocks,
         scale: f64,
-        diagonal: impl Fn(usize) -> DMat3,
+        diagonal: impl Fn(usize) -> DMat3 + Sync,
     ) -> Result<(), NotPositive> {
-        self.assemble(matrix, scale, diagonal);
-        self.head.fill(NONE);
-        for s in 0..self.supernodes.len() {
-            self.collect(s);
-            let node = &self.supernodes[s];
-            let (w, rows) = (3 * node.width, 3 * node.rows.len());
-            let panel = &mut self.numbers[node.start..][..rows * w];
-            let (top, below) = panel.split_at_mut(w * w);
-            cholesky(w, top, w, Pivots::AboveZero).map_err(|bad| NotPositive {
-                node: self.node[node.first + bad.row / 3],
-                pivot: bad.pivot,
-            })?;
-            below.chunks_exact_mut(w).for_each(|row| solve_lower(top, w, row));
-            self.reached[s] = node.width;
-            self.hand_on(s);
+        let work = Work {
+            form: &self.form,
+            entries: &self.entries,
+            node: &self.node,
+            isa: self.isa,
+            matrix,
+            scale,
+            diagonal,
+        };
+        // Runs of subtrees take their panels with them.
+        let (mut runs, mut rest, mut at) = (vec![], self.panels.as_mut_slice(), 0);
+        for range in &work.form.subtrees {
+            let (own, after) = rest[range.start - at..].split_at_mut(range.len());
+            runs.push((range.start, own));
+            (rest, at) = (after, range.end);
+        }
+        let run = |(first, panels): (usize, &mut [Vec<Lanes>])| work.run(first, panels);
+        // The first that fails, whichever ends first.
+        match runs.len() > 1 && rayon::current_num_threads() > 1 {
+            true => {
+                let ends: Vec<_> = runs.into_par_iter().map(run).collect();
+                ends.into_iter().collect::<Result<(), _>>()?;
+            }
+            false => runs.into_iter().try_for_each(run)?,
+        }
+        let mut scratch = Scratch::default();
+        let mut done = 0;
+        for range in work.form.subtrees.iter().cloned().chain([self.panels.len()..0]) {
+            for s in done..range.start {
+                work.supernode(s, 0, &mut self.panels, &mut scratch, true)?;
+            }
+            done = range.end;
+        }
+        Ok(())
+    }
+}
+
+/// Room for a supernode.
+#[derive(Default)]
+struct Scratch {
+    /// Row of every position within the panel at work, in nodes.
+    row: Vec<u32>,
+    blocks: Vec<Diagonal>,
+}
+
+/// A factorisation at work.
+struct Work<'a, D> {
+    form: &'a Form,
+    entries: &'a [Vec<Entry>],
+    node: &'a [usize],
+    isa: Isa,
+    matrix: &'a SymmetricBlocks,
+    scale: f64,
+    diagonal: D,
+}
+
+impl<D: Fn(usize) -> DMat3 + Sync> Work<'_, D> {
+    /// A run of subtrees from supernode `first` on.
+    fn run(&self, first: usize, panels: &mut [Vec<Lanes>]) -> Result<(), NotPositive> {
+        let mut scratch = Scratch::default();
+        (0..panels.len())
+            .try_for_each(|s| self.supernode(first + s, first, panels, &mut scratch, false))
+    }
+
+    /// Supernode `s`, whose panel is `panels[s - first]`.
+    fn supernode(
+        &self,
+        s: usize,
+        first: usize,
+        panels: &mut [Vec<Lanes>],
+        scratch: &mut Scratch,
+        shared: bool,
+    ) -> Result<(), NotPositive> {
+        let node = &self.form.supernodes[s];
+        let (before, after) = panels.split_at_mut(s - first);
+        let panel = &mut after[0];
+        self.assemble(s, panel);
+        let Scratch { row, blocks } = scratch;
+        row.resize(self.node.len(), 0);
+        node.rows.iter().enumerate().for_each(|(i, &p)| row[p] = i as u32);
+        let (w, stride) = (3 * node.width, stride(node));
+        let chunk = CHUNK * 3 * stride;
+        let shared = shared && panel.len() > chunk && rayon::current_num_threads() > 1;
+        let collect = |begin: usize, rows: &mut [Lanes]| {
+            let updates = Collect { form: self.form, node, row, before, first, begin, rows };
+            self.isa.run(updates);
+        };
+        match shared {
+            true => panel
+                .par_chunks_mut(chunk)
+                .enumerate()
+                .for_each(|(c, rows)| collect(c * CHUNK, rows)),
+            false => collect(0, panel),
+        }
+        let (top, below) = panel.split_at_mut(w * stride);
+        let top_of = Top { w, stride, top, blocks };
+        self.isa.run(top_of).map_err(|bad| NotPositive {
+            node: self.node[node.first + bad.row / 3],
+            pivot: bad.pivot,
+        })?;
+        let solve = |rows: &mut [Lanes]| self.isa.run(Below { w, stride, top, blocks, rows });
+        match shared {
+            true => below.par_chunks_mut(chunk).for_each(solve),
+            false => solve(below),
         }
         Ok(())
     }
 
-    /// Puts the matrix into the panels.
-    fn assemble(
-        &mut self,
-        matrix: &SymmetricBlocks,
-        scale: f64,
-        diagonal: impl Fn(usize) -> DMat3,
-    ) {
-        self.numbers.fill(0.0);
-        for s in &self.supernodes {
-            s.rows.iter().enumerate().for_each(|(i, &p)| self.row[p] = i);
-            // Blocks right of the diagonal of row-wise storage are found from the other side, so
-            // every kept pair is met once, here or below.
-            for column in s.first..s.first + s.width {
-                let n = self.node[column];
-                put(&mut self.numbers, s, column, self.row[column], &diagonal(n));
-            }
-        }
-        for n in 0..matrix.nodes() {
-            let p = self.position[n];
-            if p == NONE {
-                continue;
-            }
-            for (m, block) in matrix.row(n) {
-                let q = self.position[m];
-                if q == NONE {
-                    continue;
+    /// Puts the matrix into a panel.
+    fn assemble(&self, s: usize, panel: &mut Vec<Lanes>) {
+        let node = &self.form.supernodes[s];
+        let stride = stride(node);
+        panel.clear();
+        panel.resize(3 * node.rows.len() * stride, Lanes::default());
+        let mut put = |row: usize, column: usize, block: &DMat3| {
+            for c in 0..3 {
+                let (at, x) = (3 * column + c, block.col(c));
+                for r in 0..3 {
+                    panel[(3 * row + r) * stride + at / LANES].0[at % LANES] += x[r];
                 }
-                let block = *block * scale;
-                let (low, high, block) =
-                    if q <= p { (q, p, block) } else { (p, q, block.transpose()) };
-                let s = &self.supernodes[self.owner[low]];
-                let row = s.rows.binary_search(&high).expect("a row of the pattern");
-                put(&mut self.numbers, s, low, row, &block);
-            }
-        }
-    }
-
-    /// Subtracts what earlier supernodes give to the panel of supernode `s`, and hands them on.
-    fn collect(&mut self, s: usize) {
-        let node = &self.supernodes[s];
-        node.rows.iter().enumerate().for_each(|(i, &p)| self.row[p] = i);
-        let (end, w) = (node.first + node.width, 3 * node.width);
-        let mut d = std::mem::replace(&mut self.head[s], NONE);
-        while d != NONE {
-            let following = self.next[d];
-            let from = &self.supernodes[d];
-            let begin = self.reached[d];
-            let stop = from.rows[begin..].partition_point(|&p| p < end) + begin;
-            let k = 3 * from.width;
-            let (before, after) = self.numbers.split_at_mut(node.start);
-            let given = &before[from.start..];
-            let panel = &mut after[..3 * node.rows.len() * w];
-            for i in begin..from.rows.len() {
-                let row = 3 * self.row[from.rows[i]];
-                for j in begin..stop.min(i + 1) {
-                    let column = 3 * (from.rows[j] - node.first);
-                    let a = &given[3 * i * k..][..3 * k];
-                    let b = &given[3 * j * k..][..3 * k];
-                    for (r, a) in a.chunks_exact(k).enumerate() {
-                        for (c, b) in b.chunks_exact(k).enumerate() {
-                            panel[(row + r) * w + column + c] -= dot(a, b);
-                        }
-                    }
-                }
-            }
-            self.reached[d] = stop;
-            if let Some(&p) = from.rows.get(stop) {
-                self.next[d] = std::mem::replace(&mut self.head[self.owner[p]], d);
-            }
-            d = following;
-        }
-    }
-
-    /// Puts a supernode on the list of the next one that it updates.
-    fn hand_on(&mut self, s: usize) {
-        if let Some(&p) = self.supernodes[s].rows.get(self.reached[s]) {
-            let to = self.owner[p];
-            self.next[s] = std::mem::replace(&mut self.head[to], s);
-        }
-    }
-
-    /// L⁻¹ P b: what is left of a right side after the forward half; in the order of elimination.
-    pub fn half_solve(&self, b: &[DVec3], out: &mut [f64]) {
-        for (out, &n) in out.chunks_exact_mut(3).zip(&self.node) {
-            out.copy_from_slice(&b[n].to_array());
-        }
-        for s in &self.supernodes {
-            let w = 3 * s.width;
-            let panel = &self.numbers[s.start..][..3 * s.rows.len() * w];
-            let (top, below) = panel.split_at(w * w);
-            let (own, rest) = out[3 * s.first..].split_at_mut(w);
-            // Of forces on a few nodes most of it is empty.
-            if own.iter().all(|x| *x == 0.0) {
-                continue;
-            }
-            solve_lower(top, w, own);
-            let offset = s.first + s.width;
-            for (rows, &p) in below.chunks_exact(3 * w).zip(&s.rows[s.width..]) {
-                let x = &mut rest[3 * (p - offset)..][..3];
-                rows.chunks_exact(w).zip(x).for_each(|(row, x)| *x -= dot(row, own));
-            }
-        }
-    }
-
-    /// Pᵀ L⁻ᵀ y for y in the order of elimination, which is used up; nodes left out are not
-    /// touched.
-    pub fn back_solve(&self, y: &mut [f64], out: &mut [DVec3]) {
-        for s in self.supernodes.iter().rev() {
-            let w = 3 * s.width;
-            let panel = &self.numbers[s.start..][..3 * s.rows.len() * w];
-            let (top, below) = panel.split_at(w * w);
-            let (own, rest) = y[3 * s.first..].split_at_mut(w);
-            let offset = s.first + s.width;
-            for (rows, &p) in below.chunks_exact(3 * w).zip(&s.rows[s.width..]) {
-                let x = &rest[3 * (p - offset)..][..3];
-                rows.chunks_exact(w).zip(x).for_each(|(row, x)| axpy(-x, row, own));
-            }
-            solve_lower_transposed(top, w, own);
-        }
-        for (y, &n) in y.chunks_exact(3).zip(&self.node) {
-            out[n] = DVec3::new(y[0], y[1], y[2]);
-        }
-    }
-
-    /// A⁻¹ b over the kept nodes in place of b; entries of other nodes are left alone.
-    ///
-    /// # Panics
-    /// If `b` has not an entry for every node of the matrix.
-    pub fn solve(&mut self, b: &mut [DVec3]) {
-        let mut y = std::mem::take(&mut self.vector);
-        self.half_solve(b, &mut y);
-        self.back_solve(&mut y, b);
-        self.vector = y;
-    }
-}
-
-/// Adds a block to a panel at a column (in the order of elimination) and a row of the panel. Above
-/// the diagonal of its own columns nothing is read, so the whole diagonal block may be written.
-fn put(numbers: &mut [f64], s: &Supernode, column: usize, row: usize, block: &DMat3) {
-    let w = 3 * s.width;
-    let at = s.start + 3 * row * w + 3 * (column - s.first);
-    for r in 0..3 {
-        for c in 0..3 {
-            numbers[at + r * w + c] += block.col(c)[r];
-        }
-    }
-}
-
-/// Rows of L below the diagonal of every column, ascending, in the order of elimination.
-fn structure(order: &[usize], rank: &[usize], neighbours: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let n = order.len();
-    let mut below: Vec<Vec<usize>> = Vec::with_capacity(n);
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); n];
-    let mut seen = vec![NONE; n];
-    for (p, &i) in order.iter().enumerate() {
-        let mut rows = Vec::new();
-        let mut note = |q: usize, rows: &mut Vec<usize>| {
-            if q > p && seen[q] != p {
-                seen[q] = p;
-                rows.push(q);
             }
         };
-        neighbours[i].iter().for_each(|&m| note(rank[m], &mut rows));
-        for &c in &children[p] {
-            let given: &Vec<usize> = &below[c];
-            given.iter().for_each(|&q| note(q, &mut rows));
+        // Above the diagonal nothing is read, so whole blocks may be written.
+        for i in 0..node.width {
+            put(i, i, &(self.diagonal)(self.node[node.first + i]));
         }
-        rows.sort_unstable();
-        if let Some(&parent) = rows.first() {
-            children[parent].push(p);
+        for e in &self.entries[s] {
+            let block = *self.matrix.block(e.slot as usize) * self.scale;
+            let block = if e.turned { block.transpose() } else { block };
+            put(e.row as usize, e.column as usize, &block);
         }
-        below.push(rows);
     }
-    below
 }
 
-/// Joins columns whose rows are nearly the same; the number of all panels' entries.
-fn supernodes(below: &[Vec<usize>]) -> (Vec<Supernode>, usize) {
-    let (mut out, mut size, mut first) = (Vec::<Supernode>::new(), 0, 0);
-    while first < below.len() {
-        let mut last = first;
-        // Entries that are needed of the columns joined so far.
-        let mut needed = below[first].len() + 1;
-        while below[last].first() == Some(&(last + 1)) {
-            let next = last + 1;
-            let width = next - first + 1;
-            let stored = (width * (width + 1)) / 2 + width * below[next].len();
-            let more = needed + below[next].len() + 1;
-            if ((stored - more) as f64) > ZEROS * stored as f64 {
-                break;
-            }
-            (last, needed) = (next, more);
-        }
-        let mut rows: Vec<usize> = (first..=last).collect();
-        rows.extend(&below[last]);
-        let width = last - first + 1;
-        let start = size;
-        size += 9 * rows.len() * width;
-        out.push(Supernode { first, width, rows, start });
-        first = last + 1;
-    }
-    (out, size)
+/// Subtracts what earlier supernodes give to rows of a panel from node `begin` on.
+struct Collect<'a> {
+    form: &'a Form,
+    node: &'a Supernode,
+    row: &'a [u32],
+    before: &'a [Vec<Lanes>],
+    first: usize,
+    begin: usize,
+    rows: &'a mut [Lanes],
 }
 
-#[cfg(test)]
-mod tests {
-    use forks_dynamics::mechanism::lie::SplitMix64;
+impl Kernel for Collect<'_> {
+    type Output = ();
 
-    use super::*;
-    use crate::mesh::TetMesh;
-
-    /// Random positive definite matrices on a mesh, with nodes left out, against dense solves.
-    #[test]
-    fn solves_are_those_of_a_dense_factor() {
-        let mesh = TetMesh::kuhn([6, 3, 2], DVec3::new(3.0, 1.5, 1.0)).unwrap().quadratic();
-        let nodes = mesh.nodes().len();
-        let elements = || (0..mesh.element_count()).map(|e| mesh.element(e));
-        let mut rng = SplitMix64::new(5);
-        let mut vector = || DVec3::from_array([0; 3].map(|_| rng.range(-1.0, 1.0)));
-        let mut a = SymmetricBlocks::of_elements(nodes, elements());
-        for e in elements() {
-            for &i in e {
-                for &j in e {
-                    if j < i {
-                        let (x, y) = (vector(), vector());
-                        a.add(i, j, DMat3::from_cols(x * y.x, x * y.y, x * y.z));
-                    }
-                }
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        let out = stride(self.node);
+        let end = self.begin + self.rows.len() / (3 * out);
+        let (low, high) = (self.node.rows[self.begin], self.node.rows[end - 1]);
+        let (mut rows, mut columns) = (vec![], vec![]);
+        for u in &self.node.updates {
+            let from = &self.form.supernodes[u.from];
+            let given = &from.rows[u.begin..];
+            let begin = u.begin + given.partition_point(|&p| p < low);
+            let stop = u.begin + given.partition_point(|&p| p <= high);
+            if begin == stop {
+                continue;
             }
-        }
-        let keep: Vec<bool> = (0..nodes).map(|n| n % 7 != 3).collect();
-        let shift = |_| DMat3::from_diagonal(DVec3::splat(60.0));
-        let mut factor = BlockCholesky::new(&a, mesh.nodes(), &keep);
-        factor.factorise(&a, 0.5, shift).unwrap();
-        let b: Vec<DVec3> = (0..nodes).map(|_| vector()).collect();
-        let mut x = b.clone();
-        factor.solve(&mut x);
-        // Residual over the kept nodes; the others keep what they had.
-        let zeroed: Vec<DVec3> =
-            x.iter().zip(&keep).map(|(x, k)| if *k { *x } else { DVec3::ZERO }).collect();
-        let mut ax = vec![DVec3::ZERO; nodes];
-        a.multiply(&zeroed, &mut ax);
-        for n in 0..nodes {
-            if keep[n] {
-                let left = ax[n] * 0.5 + zeroed[n] * 60.0 - b[n];
-                assert!(left.length() < 1e-13, "node {n}: {left}");
-            } else {
-                assert_eq!(x[n], b[n]);
+            let place = |&p: &usize| 3 * (self.row[p] as usize - self.begin);
+            rows.clear();
+            rows.extend(from.rows[begin..stop].iter().map(place));
+            columns.clear();
+            for &p in &from.rows[u.begin..u.stop] {
+                let c = 3 * (p - self.node.first);
+                columns.extend([c, c + 1, c + 2]);
             }
+            let target = Target { rows: &rows, columns: &columns, stride: out };
+            let panel = &self.before[u.from - self.first];
+            update(l, panel, stride(from), [u.begin, begin], &target, self.rows);
         }
     }
+}
 
-    #[test]
-    fn a_matrix_that_is_not_positive_names_a_node() {
-        let mesh = TetMesh::kuhn([1, 1, 1], DVec3::ONE).unwrap();
-        let elements = (0..mesh.element_count()).map(|e| mesh.element(e));
-        let a = SymmetricBlocks::of_elements(8, elements);
-        let mut factor = BlockCholesky::new(&a, mesh.nodes(), &[true; 8]);
-        let shift = |n: usize| DMat3::IDENTITY * if n == 5 { -1.0 } else { 1.0 };
-        let found = factor.factorise(&a, 1.0, shift);
-        assert_eq!(found, Err(NotPositive { node: 5, pivot: -1.0 }));
+/// Factorises the top of a panel.
+struct Top<'a> {
+    w: usize,
+    stride: usize,
+    top: &'a mut [Lanes],
+    blocks: &'a mut Vec<Diagonal>,
+}
+
+impl Kernel for Top<'_> {
+    type Output = Result<(), BadPivot>;
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) -> Self::Output {
+        eliminate(l, self.w, self.stride, self.top, self.blocks)
+    }
+}
+
+/// Rows below it.
+struct Below<'a> {
+    w: usize,
+    stride: usize,
+    top: &'a [Lanes],
+    blocks: &'a [Diagonal],
+    rows: &'a mut [Lanes],
+}
+
+impl Kernel for Below<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        solve_rows(l, self.w, self.stride, self.top, self.blocks, self.rows);
     }
 }

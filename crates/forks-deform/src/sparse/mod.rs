@@ -3,7 +3,13 @@
 mod blocks;
 mod factor;
 mod order;
+mod panel;
+mod solve;
+mod supernodes;
 
 pub use blocks::SymmetricBlocks;
 pub use factor::{BlockCholesky, NotPositive};
 pub use order::nested_dissection;
+
+/// Nothing, in lists of places.
+const NONE: usize = usize::MAX;
