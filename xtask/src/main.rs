@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod features;
+mod finger;
 mod linkages;
 mod svg;
 mod sweep;

@@ -15,6 +15,7 @@ mod json;
 mod local;
 mod matrix_market;
 mod modes;
+pub mod notch;
 mod patch;
 mod skin;
 

@@ -1,8 +1,8 @@
 //! Problems with superelements, whose outputs become links.
 
 use forks_mechanism::{
-    Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder, Preparation, Superelement,
-    lie::Twist,
+    HeldFrame, Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder, Preparation,
+    Superelement, lie::Twist,
 };
 
 use crate::{
@@ -50,8 +50,9 @@ impl Problem {
             wanted.extend(stands_for(name)?);
         }
         wanted.retain(|l| *l != LinkId::WORLD);
+        let free = stands_for(first)?.filter(|l| !held_by(&elements, m, *l, &q));
         let preparation = Preparation {
-            hold_root_of: stands_for(first)?,
+            hold_root_of: free,
             wanted,
             default_stiffness: options.default_stiffness,
             servos: options.servos,
@@ -114,6 +115,31 @@ impl Problem {
         }
         m.fit_closures(&mut q);
         q
+    }
+}
+
+/// True if superelements tie the tree of a link to the ground, or to what is held: a lever on a
+/// flexure that nothing else carries.
+fn held_by(elements: &[Superelement], m: &Mechanism, link: LinkId, q: &[f64]) -> bool {
+    let Some(own) = m.unheld_root(link, q) else { return false };
+    let root = |f: &HeldFrame| m.unheld_root(f.link, q);
+    // Trees that are tied together, root by root; `None` is what stands.
+    let tied: Vec<Vec<Option<JointId>>> = (elements.iter())
+        .filter(|e| e.stiffness.max_abs() > 0.0)
+        .map(|e| e.frames.iter().map(root).collect())
+        .collect();
+    let mut held: Vec<Option<JointId>> = vec![None];
+    loop {
+        let more: Vec<_> = (tied.iter())
+            .filter(|t| t.iter().any(|r| held.contains(r)))
+            .flatten()
+            .filter(|r| !held.contains(r))
+            .copied()
+            .collect();
+        if more.is_empty() {
+            return held.contains(&Some(own));
+        }
+        held.extend(more);
     }
 }
 

@@ -3,8 +3,8 @@
 use super::{
     adaptive, blended,
     case::{Case, Context},
-    contact, control, divide, forward, kernel, matched, million, pgs, reduced, reduction, scaling,
-    tissue,
+    contact, control, craig_bampton, divide, equal_error, forward, kernel, matched, million, pgs,
+    reduced, reduction, scaling, tissue,
 };
 
 /// Measures the case of a name; one result per number of threads.
@@ -60,4 +60,6 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("reduce/chain-10000", reduction::chain),
     ("reduce/bushy-10000", reduction::bushy),
     ("tissue/finger", tissue::finger),
+    ("tissue/craig-bampton", craig_bampton::finger),
+    ("tissue/equal-error", equal_error::finger_meshes),
 ];

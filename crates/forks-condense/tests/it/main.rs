@@ -5,5 +5,6 @@ mod files;
 mod finger;
 mod limits;
 mod loaded;
+mod notch;
 mod skins;
 mod support;

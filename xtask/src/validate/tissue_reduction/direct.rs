@@ -1,16 +1,11 @@
 //! The finger with its rival, the whole over all joints and free nodes.
 
-use forks_condense::{
-    Condensed, Patch, TissuePose, condense,
-    deform::Curvature,
-    finger::BuiltFinger,
-    reduce::{Problem, ProblemOptions},
-};
+use forks_condense::{Patch, deform::Curvature, finger::BuiltFinger};
 use forks_mechanism::{lie::glam::DVec3, linalg::Matrix};
 use forks_testkit::soft_chain::{self, SoftChain};
 pub(super) use forks_testkit::soft_chain::{difference, node_rows};
 
-use crate::words::said;
+pub(super) use crate::finger::{condensed, problem};
 
 /// The finger with its dense matrices at rest.
 pub(super) struct Direct(pub(super) SoftChain);
@@ -38,21 +33,4 @@ impl Direct {
 /// E of a patch at positions: the rigid twist about its mean that fits best, world axes.
 pub(super) fn patch_rows(patch: &Patch, x: &[DVec3]) -> Matrix {
     soft_chain::patch_rows(&patch.nodes, x)
-}
-
-pub(super) fn condensed(f: &BuiltFinger, modes: usize) -> Result<Condensed, String> {
-    let q = f.mechanism.start_positions();
-    let at = TissuePose { q: &q, x: f.body.mesh().nodes(), patch_wrenches: &[] };
-    let pad = std::slice::from_ref(&f.pad);
-    condense("finger", &f.body, &f.mechanism, &at, pad, modes).map_err(said)
-}
-
-pub(super) fn problem(
-    f: &BuiltFinger,
-    c: &Condensed,
-    effectors: &[&str],
-) -> Result<Problem, String> {
-    let elements = vec![c.element.clone()];
-    let options = ProblemOptions::default();
-    Problem::with_superelements(&f.mechanism, elements, effectors, &options).map_err(said)
 }

@@ -5,7 +5,9 @@ mod bend;
 mod blends;
 mod compliance;
 mod contact;
+mod craig_bampton;
 mod direct;
+mod flexure;
 mod loaded;
 mod vibration;
 
@@ -32,6 +34,7 @@ pub(crate) fn check(
     compliance::check(out)?;
     bend::check(out)?;
     vibration::check(out)?;
+    flexure::check(out)?;
     contact::check(out)?;
     loaded::check(t.loaded, out)?;
     blends::check(fixtures, out)
