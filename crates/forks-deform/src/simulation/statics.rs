@@ -87,7 +87,8 @@ impl SoftSimulation {
             let node_forces: Vec<DVec3> = commands.node_forces.iter().map(|f| *f * part).collect();
             let now = Commands { forces: &forces, node_forces: &node_forces, accelerations: &[] };
             self.balance(&now, options, &mut report)?;
-            if report.status != StaticsStatus::Converged {
+            // Where rounding of energies stalls a step of the loads, the rest of them follows.
+            if report.status == StaticsStatus::IterationLimit {
                 break;
             }
         }

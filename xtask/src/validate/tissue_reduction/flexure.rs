@@ -129,7 +129,7 @@ fn limit(n: &Notch, over_width: usize) -> Result<f64, String> {
 fn necks(out: &mut Recorder) -> Result<(), String> {
     let mut before: Option<f64> = None;
     for ratio in [0.4, 0.2, 0.1] {
-        let n = plane(ratio, [32, 1, 1]);
+        let n = plane(ratio, [24, 1, 2]);
         let softer = limit(&n, 1)? / n.beam_compliance() - 1.0;
         let left = softer - 0.4 * ratio;
         let name = format!("circular, t/R = {ratio}");
