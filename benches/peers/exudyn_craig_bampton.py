@@ -189,7 +189,7 @@ def statics(task, cms, joined, force):
     settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse
     before, begin = time.thread_time(), time.perf_counter()
     mbs.SolveStatic(settings, updateInitialValues=True)
-    ns, cpu_ns = (1e9 * (t - s) for t, s in [(time.perf_counter(), begin), (time.thread_time(), before)])
+    ns, cpu_ns = 1e9 * (time.perf_counter() - begin), 1e9 * (time.thread_time() - before)
     pad = np.array(mbs.GetSensorValues(sensor))
     nodes = []
     for n in range(len(task["nodes"])):

@@ -40,7 +40,8 @@ class Pad:
         name = task["flex"]
         self.points = []
         for point in task["pad"]:
-            ids = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, f"{name}_{n}") for n, _ in point]
+            body = mujoco.mjtObj.mjOBJ_BODY
+            ids = [mujoco.mj_name2id(model, body, f"{name}_{n}") for n, _ in point]
             assert min(ids) > 0, "a node of the pad is in a bone"
             self.points.append([(b, w) for b, (_, w) in zip(ids, point)])
         self.model = model
@@ -109,9 +110,9 @@ def timed(task, solver, force):
     runs = sorted(run(steps) for _ in range(7))
     computing = 1e9 * (time.thread_time() - before) / (7 * steps)
     warned = any(w.number for w in data.warning)
-    name = {int(s): s.name[7:] for s in (mujoco.mjtSolver.mjSOL_CG, mujoco.mjtSolver.mjSOL_NEWTON)}
+    name = {int(s): s.name[6:] for s in (mujoco.mjtSolver.mjSOL_CG, mujoco.mjtSolver.mjSOL_NEWTON)}
     settings = f"MuJoCo {mujoco.__version__}, {model.nv} dofs, integrator discrete, "
-    settings += f"solver {name[int(solver)].lower().lstrip('_')}" + (
+    settings += f"solver {name[int(solver)].lower()}" + (
         ", with warnings (a solve that did not converge)" if warned else ""
     )
     timing = {"ns": runs[3], "spread": (runs[6] - runs[0]) / runs[3], "cpu_ns": computing}

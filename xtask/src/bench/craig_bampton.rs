@@ -1,6 +1,6 @@
 //! `tissue/craig-bampton`: the soft finger under forces on its pad as our reduced model and as
-//! EXUDYN's Craig–Bampton (one floating frame, bones within its matrices or joined to it) have it, against full equilibria; the time of a
-//! static solution.
+//! EXUDYN's Craig–Bampton have it (one floating frame, bones within its matrices or joined to it),
+//! against full equilibria; the time of a static solution.
 
 use forks_condense::{
     SkinKind,

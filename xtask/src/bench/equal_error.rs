@@ -32,8 +32,8 @@ const STEP: f64 = 1e-3;
 /// Up, N.
 const FORCES: [f64; 3] = [0.05, 0.2, 0.4];
 /// Cells of MuJoCo's meshes, fast ones first. All have nodes in the bones.
-const MESHES: [[usize; 3]; 7] =
-    [[9, 2, 2], [9, 3, 3], [18, 2, 2], [18, 3, 3], [18, 6, 6], [36, 6, 6], [36, 9, 9]];
+const MESHES: [[usize; 3]; 6] =
+    [[9, 2, 2], [9, 3, 3], [18, 2, 2], [18, 3, 3], [18, 6, 6], [36, 6, 6]];
 /// Those of ours, in their mesh and its order, and the one that is the truth.
 const OURS: [([usize; 3], bool); 2] = [([18, 3, 3], false), ([18, 3, 3], true)];
 const FINE: ([usize; 3], bool) = ([18, 6, 6], true);
@@ -295,22 +295,27 @@ fn rivals(
     out
 }
 
-/// The fastest mesh that is not worse than ours, and the fastest of all that are at least as bad.
+/// A rival's computing time where the system tells it: other work does not count.
+fn computing(t: &Timing) -> f64 {
+    t.cpu_ns.unwrap_or(t.ns)
+}
+
+/// The fastest mesh that is not worse than ours, and the fastest of all.
 fn matched(case: &mut Case, rivals: &[Rival], k: usize, ours: f64) {
     let newton = FORCES[k];
     let fastest = |fits: &dyn Fn(f64) -> bool| {
         let fit = rivals.iter().filter(|r| r.errors[k].is_some_and(fits));
-        fit.min_by(|a, b| a.timing.ns.total_cmp(&b.timing.ns))
+        fit.min_by(|a, b| computing(&a.timing).total_cmp(&computing(&b.timing)))
     };
-    let step = case.ours_ns;
+    let step = case.cpu_ns.get("ours").copied().unwrap_or(case.ours_ns);
     for (what, found) in [
         ("the fastest that is off by no more", fastest(&|e| e <= ours)),
         ("the fastest of all", fastest(&|_| true)),
     ] {
         match found {
             Some(r) => {
-                let name = format!("{newton} N: {what} ({}), over ours", r.name);
-                case.figure(&name, r.timing.ns / step);
+                let name = format!("{newton} N: {what} ({}), computing time over ours", r.name);
+                case.figure(&name, computing(&r.timing) / step);
             }
             None if rivals.is_empty() => {}
             None => case.notes.push(format!("{newton} N: no mesh of MuJoCo's is off by no more")),

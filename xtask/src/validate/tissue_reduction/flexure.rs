@@ -2,7 +2,7 @@
 //! hinge that it makes of them.
 //!
 //! How far beam theory is off. Let a(x) = h/2 be slowly variable. With Airy's function φ the energy
-//! of a plane beam is ∫∫ (∇²φ)²/2E, least under φ = ±M/2, φ_y = 0 at y = ±a (the rest of it, det ∇∇φ,
+//! of a plane beam is ∫∫ (∇²φ)²/2E, least under φ = ±M/2, φ_y = 0 at y = ±a (the rest, det ∇∇φ,
 //! sees the ends alone). φ₀ = M (3s − s³)/4, s = y/a, is beam theory; its error of order a'² enters
 //! at a'⁴, so what is next is ∫∫ φ₀_xx φ₀_yy/E, which is
 //!
