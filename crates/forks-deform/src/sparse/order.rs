@@ -102,7 +102,8 @@ fn best_cut(axis: usize, count: usize, reach: impl Iterator<Item = (usize, usize
             above[r + 1] -= 1;
         }
     }
-    let (mut best, mut sizes) = (Cut { axis, at: 0, from_above: false, cost: f64::INFINITY }, [0; 2]);
+    let (mut best, mut sizes) =
+        (Cut { axis, at: 0, from_above: false, cost: f64::INFINITY }, [0; 2]);
     for at in 1..count {
         sizes[0] += below[at];
         sizes[1] += above[at];

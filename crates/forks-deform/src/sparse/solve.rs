@@ -100,7 +100,8 @@ impl Kernel for Forward<'_> {
             for (i, (row, b)) in top.chunks_exact(stride).zip(&mut *own).enumerate() {
                 let four = i / LANES;
                 let done = &row[..=four];
-                let sum = done.iter().zip(&x).fold(l.splat(0.0), |s, (a, b)| s + l.load(a) * l.load(b));
+                let sum =
+                    done.iter().zip(&x).fold(l.splat(0.0), |s, (a, b)| s + l.load(a) * l.load(b));
                 *b = (*b - sum.total()) / row[four].0[i % LANES];
                 x[four].0[i % LANES] = *b;
             }
