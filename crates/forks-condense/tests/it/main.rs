@@ -3,6 +3,7 @@
 mod dynamics;
 mod files;
 mod finger;
+mod generated;
 mod limits;
 mod loaded;
 mod notch;

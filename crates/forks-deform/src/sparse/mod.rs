@@ -6,6 +6,8 @@ mod order;
 mod panel;
 mod solve;
 mod supernodes;
+#[cfg(test)]
+mod tests;
 
 pub use blocks::SymmetricBlocks;
 pub use factor::{BlockCholesky, NotPositive};

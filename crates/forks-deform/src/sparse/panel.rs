@@ -36,11 +36,12 @@ fn products<L: Arithmetic, const R: usize, const C: usize>(
     let (a, b) = (a.map(|a| &a[..n]), b.map(|b| &b[..n]));
     let mut sums = [[l.splat(0.0); C]; R];
     for k in 0..n {
-        let b: [Wide<L>; C] = from_fn(|c| l.load(&b[c][k]));
-        for r in 0..R {
-            let a = l.load(&a[r][k]);
-            for c in 0..C {
-                sums[r][c] += a * b[c];
+        // Twelve sums and three rows leave one register for a column at a time.
+        let a: [Wide<L>; R] = from_fn(|r| l.load(&a[r][k]));
+        for c in 0..C {
+            let b = l.load(&b[c][k]);
+            for r in 0..R {
+                sums[r][c] += a[r] * b;
             }
         }
     }

@@ -76,7 +76,11 @@ impl Form {
 }
 
 /// Rows of L below the diagonal of every column, ascending, in the order of elimination.
-fn structure(order: &[usize], rank: &[usize], neighbours: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub(super) fn structure(
+    order: &[usize],
+    rank: &[usize],
+    neighbours: &[Vec<usize>],
+) -> Vec<Vec<usize>> {
     let n = order.len();
     let mut below: Vec<Vec<usize>> = Vec::with_capacity(n);
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); n];
