@@ -123,9 +123,10 @@ impl Finger {
         let whole = SoftSimulation::new(&self.skeleton, self.body.clone(), options);
         let mut whole = whole.map_err(said)?;
         let commands = Commands { node_forces: &forces, ..Commands::default() };
-        let options = StaticsOptions { load_steps: 4, ..StaticsOptions::default() };
+        let options =
+            StaticsOptions { load_steps: 4, tolerance: 1e-7, ..StaticsOptions::default() };
         let report = whole.rest(&commands, &options).map_err(said)?;
-        if report.status != StaticsStatus::Converged && report.residual > 1e-6 * force.length() {
+        if report.status != StaticsStatus::Converged {
             return Err(format!("no equilibrium: {report:?}"));
         }
         Ok(self.pad(&whole.state().x) - self.pad(start))
