@@ -1,4 +1,4 @@
-//! An order of elimination with little fill: nested dissection by position \[NP93\].
+//! An order of elimination with little fill: nested dissection by position.
 
 use forks_dynamics::mechanism::lie::glam::DVec3;
 

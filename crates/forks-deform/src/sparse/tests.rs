@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{Curvature, Elastic, Material, Model, mesh::TetMesh};
 
-/// The simple rival: L row by row within the envelope \[GL81\], nodes as they are numbered.
+/// The simple rival: L row by row within the envelope, nodes as they are numbered.
 struct Envelope {
     first: Vec<usize>,
     rows: Vec<Vec<f64>>,
