@@ -6,6 +6,8 @@
 //! is above them, panel by panel, the rows of a panel at once. Every entry is summed in the same
 //! order whoever does it.
 
+use std::iter;
+
 use forks_dynamics::mechanism::{
     lie::glam::{DMat3, DVec3},
     linalg::{
@@ -172,12 +174,10 @@ impl BlockCholesky {
             false => runs.into_iter().try_for_each(run)?,
         }
         let mut scratch = Scratch::default();
-        let mut done = 0;
-        for range in work.form.subtrees.iter().cloned().chain([self.panels.len()..0]) {
-            for s in done..range.start {
-                work.supernode(s, 0, &mut self.panels, &mut scratch, true)?;
-            }
-            done = range.end;
+        let ends = iter::once(0).chain(work.form.subtrees.iter().map(|r| r.end));
+        let starts = work.form.subtrees.iter().map(|r| r.start).chain([self.panels.len()]);
+        for s in ends.zip(starts).flat_map(|(end, start)| end..start) {
+            work.supernode(s, 0, &mut self.panels, &mut scratch, true)?;
         }
         Ok(())
     }

@@ -13,6 +13,9 @@ const GROUP: usize = 4;
 
 impl BlockCholesky {
     /// L⁻¹ P b: what is left of a right side after the forward half; in the order of elimination.
+    ///
+    /// # Panics
+    /// If a length does not fit, or nothing has been factorised; and so in the others.
     pub fn half_solve(&self, b: &[DVec3], out: &mut [f64]) {
         for (out, &n) in out.chunks_exact_mut(3).zip(&self.node) {
             out.copy_from_slice(&b[n].to_array());

@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
-use super::{NONE, order::nested_dissection};
 use forks_dynamics::mechanism::lie::glam::DVec3;
+
+use super::{NONE, order::nested_dissection};
 
 /// Supernodes are joined while the zeros that this stores are below this part of their panel.
 const ZEROS: f64 = 0.2;
