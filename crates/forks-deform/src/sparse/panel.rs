@@ -87,7 +87,7 @@ pub(super) fn update<L: Arithmetic>(
                 for (r, sums) in sums.into_iter().enumerate() {
                     let out = &mut panel[(at + r) * target.stride..][..target.stride];
                     let sums = l.sums(sums);
-                    if in_run && columns[0] % LANES == 0 {
+                    if in_run && columns[0].is_multiple_of(LANES) {
                         out[at_four] = (l.load(&out[at_four]) - sums).store();
                     } else {
                         let sums = sums.store();
@@ -230,7 +230,7 @@ fn solve_block<L: Arithmetic>(
             let own = (x[j] * block.inverse[j]).rounded();
             x[j] = own;
             for i in j + 1..BLOCK {
-                x[i] = x[i] - own * block.factor[i][j];
+                x[i] -= own * block.factor[i][j];
             }
         }
         for c in 0..fours {

@@ -197,7 +197,7 @@ impl<const G: usize> Kernel for Both<'_, G> {
                     let entry = |c: usize| row[(3 * i + c) / LANES].0[(3 * i + c) % LANES];
                     for g in 0..G {
                         for c in 0..r {
-                            x[r][g] = x[r][g] - x[c][g] * entry(c);
+                            x[r][g] -= x[c][g] * entry(c);
                         }
                         x[r][g] = (x[r][g] * (1.0 / entry(r))).rounded();
                         own[r][g] = x[r][g].store();
@@ -230,7 +230,7 @@ impl<const G: usize> Kernel for Both<'_, G> {
                     for g in 0..G {
                         let mut x = l.load(&own[r][g]);
                         for q in r + 1..3 {
-                            x = x - l.load(&own[q][g]) * entry(q, r);
+                            x -= l.load(&own[q][g]) * entry(q, r);
                         }
                         own[r][g] = (x * (1.0 / entry(r, r))).store();
                     }
@@ -262,7 +262,7 @@ fn less<L: Arithmetic, const G: usize>(
             for r in 0..3 {
                 let entry = l.splat(fours[r].0[j]);
                 for g in 0..G {
-                    out[r][g] = out[r][g] - x[g] * entry;
+                    out[r][g] -= x[g] * entry;
                 }
             }
         }
@@ -290,7 +290,7 @@ fn take<L: Arithmetic, const G: usize>(
             for g in 0..G {
                 let mut x = l.load(&out[g]);
                 for r in 0..3 {
-                    x = x - y[r][g] * entries[r];
+                    x -= y[r][g] * entries[r];
                 }
                 out[g] = x.store();
             }
