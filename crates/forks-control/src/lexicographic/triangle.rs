@@ -71,7 +71,7 @@ impl Triangle {
         self.columns.drop_first(numbers);
     }
 
-    /// x with the least ‖Σ xᵢ rowᵢ − d‖ for independent rows of the length of `d`, which is used up.
+    /// x with the least ‖Σ xᵢ rowᵢ − d‖ for independent rows as long as `d`, which is used up.
     pub(super) fn fit(&mut self, d: &mut [f64], x: &mut Vec<f64>) {
         self.turn(d.len(), 0.0);
         self.turns.turn(d);
