@@ -2,13 +2,12 @@
 
 use forks_rom::{
     LinkSelection, PoseBuffer, ReducedModel, State,
-    internal::{POSE, pose_entries},
     lie::{Pose, glam::DVec3},
     linalg::simd::{LANES, Lanes},
 };
 
 use crate::{
-    kernel::PLACE,
+    kernel::{PLACE, PoseRow, pose_row},
     skin::{Following, Skin},
 };
 
@@ -17,11 +16,10 @@ use crate::{
 pub struct SkinBuffer {
     places: Vec<Lanes>,
     count: usize,
-    /// Of skins in links: poses of the links of every block, those of each link, where among them
-    /// every vertex's link is.
-    poses: Vec<[Lanes; POSE]>,
+    /// Of skins in links: their poses, and where among them each block has its four.
     links: Option<(LinkSelection, PoseBuffer)>,
-    slots: Vec<usize>,
+    poses: Vec<PoseRow>,
+    slots: Vec<[u32; LANES]>,
 }
 
 impl SkinBuffer {
@@ -34,30 +32,25 @@ impl SkinBuffer {
         let mut out = Self {
             places: vec![Lanes::default(); PLACE * blocks],
             count: skin.len(),
-            poses: vec![],
             links: None,
+            poses: vec![],
             slots: vec![],
         };
         if let Following::Link(parents) = skin.following() {
             let mut all = parents.clone();
             all.sort_unstable();
             all.dedup();
-            let place = |l: &usize| all.partition_point(|x| x < l);
-            out.slots = parents.iter().map(place).collect();
-            out.poses = vec![[Lanes::default(); POSE]; blocks];
-            // Padding lanes hold a pose too.
-            out.poses.iter_mut().for_each(|p| p[POSE - 1] = Lanes([1.0; LANES]));
+            // Padding lanes have a link too.
+            out.slots = vec![[0; LANES]; blocks];
+            for (v, l) in parents.iter().enumerate() {
+                out.slots[v / LANES][v % LANES] = all.partition_point(|x| x < l) as u32;
+            }
+            out.poses = all.iter().map(|_| pose_row(&Pose::IDENTITY)).collect();
             let selection = LinkSelection::new(model, &all).expect("links of the skin's model");
             let room = PoseBuffer::of_selection(&selection);
             out.links = Some((selection, room));
         }
         out
-    }
-
-    fn set_pose(&mut self, vertex: usize, pose: &Pose) {
-        for (entry, x) in self.poses[vertex / LANES].iter_mut().zip(pose_entries(pose)) {
-            entry.0[vertex % LANES] = x;
-        }
     }
 
     /// Number of vertices.
@@ -97,11 +90,12 @@ impl Skin {
         assert_eq!(eta.len() + drive.len(), self.blocks.columns, "columns of the skin");
         if let Some((selection, mut links)) = out.links.take() {
             model.poses_of(&selection, state, &mut links);
-            for v in 0..out.count {
-                out.set_pose(v, &links.get(out.slots[v]));
+            for (slot, row) in out.poses.iter_mut().enumerate() {
+                *row = pose_row(&links.get(slot));
             }
             out.links = Some((selection, links));
-            self.blocks.in_links(model.isa(), &out.poses, eta, drive, &mut out.places);
+            let poses = (&*out.poses, &*out.slots);
+            self.blocks.in_links(model.isa(), poses, eta, drive, &mut out.places);
         } else {
             self.blocks.by_twist(model.isa(), eta, drive, &mut out.places);
         }

@@ -2,7 +2,7 @@
 
 use forks_rom::{
     Isa,
-    internal::{POSE, half_angle_coefficients},
+    internal::{half_angle_coefficients, pose_entries},
     lie::{Pose, Twist, glam::DVec3},
     linalg::{
         Matrix,
@@ -81,18 +81,27 @@ impl VertexBlocks {
         }
     }
 
-    /// H_l (r + u) for all vertices; `poses` has an entry for every block, of its four links.
+    /// H_l (r + u) for all vertices; `slots` has the four links of every block, places in `poses`.
     pub(crate) fn in_links(
         &self,
         isa: Isa,
-        poses: &[[Lanes; POSE]],
+        (poses, slots): (&[PoseRow], &[[u32; LANES]]),
         eta: &[f64],
         drive: &[f64],
         out: &mut [Lanes],
     ) {
         let stride = self.stride();
-        isa.run(InLinks { blocks: &self.data, stride, poses, eta, drive, out });
+        isa.run(InLinks { blocks: &self.data, stride, poses, slots, eta, drive, out });
     }
+}
+
+/// A link's pose: place and first entry of the quaternion, then the others.
+pub(crate) type PoseRow = [Lanes; 2];
+
+/// A pose as a row.
+pub(crate) fn pose_row(pose: &Pose) -> PoseRow {
+    let [px, py, pz, x, y, z, w] = pose_entries(pose);
+    [Lanes([px, py, pz, x]), Lanes([y, z, w, 0.0])]
 }
 
 struct ByTwist<'a> {
@@ -132,7 +141,8 @@ impl Kernel for ByTwist<'_> {
 struct InLinks<'a> {
     blocks: &'a [Lanes],
     stride: usize,
-    poses: &'a [[Lanes; POSE]],
+    poses: &'a [PoseRow],
+    slots: &'a [[u32; LANES]],
     eta: &'a [f64],
     drive: &'a [f64],
     out: &'a mut [Lanes],
@@ -143,8 +153,12 @@ impl Kernel for InLinks<'_> {
 
     #[inline(always)]
     fn run<L: Arithmetic>(self, l: L) {
-        let blocks = self.blocks.chunks_exact(self.stride).zip(self.poses);
-        for ((block, pose), out) in blocks.zip(self.out.chunks_exact_mut(PLACE)) {
+        let blocks = self.blocks.chunks_exact(self.stride).zip(self.slots);
+        for ((block, slots), out) in blocks.zip(self.out.chunks_exact_mut(PLACE)) {
+            // Rows of four links to entries of four vertices.
+            let rows = slots.map(|slot| &self.poses[slot as usize]);
+            let [px, py, pz, x] = l.transposed(rows.map(|row| l.load(&row[0])));
+            let [y, z, w, _] = l.transposed(rows.map(|row| l.load(&row[1])));
             let (place, columns) = block.split_at(PLACE);
             let u = sum::<L, 3>(l, columns, self.eta, self.drive);
             let r = WideVectors([
@@ -153,11 +167,11 @@ impl Kernel for InLinks<'_> {
                 l.load(&place[2]) + u[2],
             ]);
             // R r = r + 2 d × (d × r + c r).
-            let d = WideVectors([l.load(&pose[3]), l.load(&pose[4]), l.load(&pose[5])]);
-            let inner = d.cross(r).plus_scaled(r, l.load(&pose[6]));
+            let d = WideVectors([x, y, z]);
+            let inner = d.cross(r).plus_scaled(r, w);
             let turned = r.plus_scaled(d.cross(inner), l.splat(2.0));
-            for k in 0..PLACE {
-                out[k] = (l.load(&pose[k]) + turned[k]).store();
+            for (k, p) in [px, py, pz].into_iter().enumerate() {
+                out[k] = (p + turned[k]).store();
             }
         }
     }
