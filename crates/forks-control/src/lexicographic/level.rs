@@ -10,7 +10,7 @@ use forks_dynamics::mechanism::linalg::simd::Rows;
 use super::{
     directions::Directions,
     problem::{Level, Problem},
-    reflectors::{Reflectors, axpy, norm},
+    reflectors::{Fit, Reflectors, axpy, norm},
     report::Certificate,
     search::LineSearch,
     triangle::Triangle,
@@ -73,11 +73,11 @@ pub(super) struct Search {
     /// Rows of the level that become equations, and held rows that do.
     conditions: Vec<usize>,
     fixed: Vec<f64>,
+    columns: Vec<f64>,
     right: Vec<f64>,
-    nearest: Vec<f64>,
     coordinates: Vec<f64>,
     unit: Vec<f64>,
-    fit: Triangle,
+    fit: Fit,
     line: LineSearch,
 }
 
@@ -263,7 +263,7 @@ impl Search {
 
     /// Appends the coordinates that meet the rows of the piece, or come as near as they can.
     fn meet_piece(&mut self, level: &Level) {
-        let Self { held, piece, excesses, rows, right, nearest, coordinates, fit, .. } = self;
+        let Self { held, piece, excesses, rows, columns, right, coordinates, fit, .. } = self;
         let (h, rank) = (held.len(), rows.rank());
         if rank == piece.len() {
             // Every row can be met: weights do not matter.
@@ -276,15 +276,15 @@ impl Search {
             }
             return;
         }
+        columns.clear();
         right.clear();
         right.extend(piece.iter().map(|&i| -level.weight[i] * excesses[i]));
-        fit.clear(piece.len(), rank);
-        for (k, &i) in piece.iter().enumerate() {
-            let size = level.weight[i] * level.length(i);
-            (0..rank).for_each(|j| fit.columns.set(k, j, size * rows.get(j, k)));
+        for j in 0..rank {
+            let column = piece.iter().enumerate();
+            columns
+                .extend(column.map(|(k, &i)| level.weight[i] * level.length(i) * rows.get(j, k)));
         }
-        fit.fit(right, nearest);
-        coordinates.extend_from_slice(nearest);
+        coordinates.extend_from_slice(fit.solve(columns, right));
     }
 
     /// True if rows enter or leave the piece along the whole step.
@@ -408,7 +408,7 @@ impl Search {
             &self.rates,
             &self.step,
             &self.fixed,
-            &self.nearest,
+            &self.columns,
             &self.right,
             &self.coordinates,
             &self.unit,

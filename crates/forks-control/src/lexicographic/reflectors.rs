@@ -1,4 +1,5 @@
-//! Householder reflections H = I − v vᵀ, ‖v‖² = 2, that turn rows into a triangle.
+//! Householder reflections H = I − v vᵀ, ‖v‖² = 2, that turn rows into a triangle, and least
+//! squares.
 
 use forks_dynamics::mechanism::linalg::simd::{Arithmetic, Isa, Kernel, LANES, Lanes, Rows, Wide};
 pub(super) use forks_dynamics::mechanism::linalg::{axpy, dot, norm};
@@ -287,5 +288,48 @@ fn reflect<L: Arithmetic>(l: L, v: &[f64], x: &mut [f64]) {
     }
     for (v, x) in rest.iter().zip(more) {
         *x -= share * v;
+    }
+}
+
+/// Memory of [`Fit::solve`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fit {
+    columns: Vec<f64>,
+    turns: Reflectors,
+    x: Vec<f64>,
+}
+
+impl Fit {
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> [(usize, usize); 3] {
+        let [a, b] = [&self.columns, &self.x].map(|v| (v.as_ptr() as usize, v.capacity()));
+        [a, b, self.turns.memory()]
+    }
+
+    /// x with the least ‖Σ xᵢ columnᵢ − d‖; columns are independent and one after the other.
+    pub(super) fn solve(&mut self, columns: &[f64], d: &[f64]) -> &[f64] {
+        let m = d.len();
+        let Self { columns: turned, turns, x } = self;
+        turned.clear();
+        turned.extend_from_slice(columns);
+        turns.clear(m);
+        for column in turned.chunks_exact_mut(m.max(1)) {
+            // A column within those before, which there is none, would leave no reflection.
+            if !turns.extend(column, 0.0) {
+                break;
+            }
+        }
+        x.clear();
+        x.extend_from_slice(d);
+        turns.turn(x);
+        x.truncate(turns.count());
+        for i in (0..x.len()).rev() {
+            let column = &turned[i * m..(i + 1) * m];
+            x[i] /= column[i];
+            let known = x[i];
+            axpy(-known, &column[..i], &mut x[..i]);
+        }
+        x.resize(columns.len().checked_div(m).unwrap_or(0), 0.0);
+        &self.x
     }
 }

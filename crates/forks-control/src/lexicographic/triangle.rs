@@ -18,12 +18,6 @@ pub(super) struct Triangle {
 }
 
 impl Triangle {
-    /// So many rows of zeros.
-    pub(super) fn clear(&mut self, length: usize, rows: usize) {
-        self.columns.reset(length, rows);
-        self.count = rows;
-    }
-
     /// Some of the columns that were seen, and more rows, one after the other.
     pub(super) fn take(&mut self, length: usize, seen: (&Rows, &[usize]), more: &[f64]) {
         let ((from, which), more) = (seen, more.chunks_exact(length.max(1)));
@@ -69,22 +63,6 @@ impl Triangle {
     /// The first numbers of the rows go, those which other reflections took.
     pub(super) fn drop_first(&mut self, numbers: usize) {
         self.columns.drop_first(numbers);
-    }
-
-    /// x with the least ‖Σ xᵢ rowᵢ − d‖ for independent rows as long as `d`, which is used up.
-    pub(super) fn fit(&mut self, d: &mut [f64], x: &mut Vec<f64>) {
-        self.turn(d.len(), 0.0);
-        self.turns.turn(d);
-        x.clear();
-        x.resize(self.count, 0.0);
-        for place in (0..self.rank()).rev() {
-            let own = self.order[place];
-            let known: f64 = self.order[place + 1..self.rank()]
-                .iter()
-                .map(|i| self.get(place, *i) * x[*i])
-                .sum();
-            x[own] = (d[place] - known) / self.get(place, own);
-        }
     }
 
     /// Turns rows of `length` numbers until what is left of every row is no longer than `least`.
