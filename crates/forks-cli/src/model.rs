@@ -252,7 +252,7 @@ fn check(field: &'static str, numbers: &[f64], expected: usize) -> Result<(), Cl
     }
 }
 
-/// Scales the quaternions of ball and free joints to unit length, as MuJoCo does.
+/// Scales quaternions to unit length, as MuJoCo does; what is off by rounding alone stays.
 fn normalize_quaternions(m: &Mechanism, q: &mut [f64]) -> Result<(), CliError> {
     for e in m.forest().edges() {
         let range = m.position_range(e.joint);
@@ -270,7 +270,8 @@ fn normalize_quaternions(m: &Mechanism, q: &mut [f64]) -> Result<(), CliError> {
                 problem: "the first number of a quaternion of length zero",
             });
         }
-        q[first..first + 4].iter_mut().for_each(|x| *x /= length);
+        let by = if (length - 1.0).abs() > 4.0 * f64::EPSILON { length } else { 1.0 };
+        q[first..first + 4].iter_mut().for_each(|x| *x /= by);
     }
     Ok(())
 }
