@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pinocchio_aba import median_of_seven
+from runs import median_of_seven, one_by_one
 
 
 def without_root(path, folder):
@@ -260,7 +260,7 @@ def answers(task, folder):
             towards = float(np.dot(moved, task["move"]))
             if not towards > 0:
                 raise ValueError(f"the link moves by {moved}, not towards {task['move']}")
-            timing = median_of_seven(decide, task["batch"])
+            timing = median_of_seven(one_by_one(decide), task["batch"])
             found[name] = {"timing": timing, "settings": settings, "why": None}
         except Exception as error:  # a rival that is not installed, or refuses the file
             why = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -15,12 +15,12 @@ warm-ups, median of seven runs, (max - min)/median; `cpu_ns` is the thread's com
 """
 
 import json
-import math
 import sys
-import time
 
 import mujoco
 import numpy as np
+
+from runs import median_of_seven
 
 
 class Simulation:
@@ -57,17 +57,7 @@ class Simulation:
         )
 
     def timing(self, batch):
-        def run(steps):
-            start = time.perf_counter()
-            mujoco.mj_step(self.model, self.data, steps)
-            return 1e9 * (time.perf_counter() - start) / steps
-
-        steps = max(1, math.ceil(1e9 * batch / min(run(2), run(2))))
-        run(steps)
-        before = time.thread_time()
-        runs = sorted(run(steps) for _ in range(7))
-        computing = 1e9 * (time.thread_time() - before) / (7 * steps)
-        return {"ns": runs[3], "spread": (runs[6] - runs[0]) / runs[3], "cpu_ns": computing}
+        return median_of_seven(lambda n: mujoco.mj_step(self.model, self.data, n), batch)
 
 
 def measure(task, dt):

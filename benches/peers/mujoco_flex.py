@@ -8,11 +8,11 @@ Two warm-ups, median of seven runs, (max - min)/median; `cpu_ns` is the thread's
 """
 
 import json
-import math
 import sys
-import time
 
 import mujoco
+
+from runs import median_of_seven
 
 
 def gmsh(nodes, tetrahedra):
@@ -51,17 +51,7 @@ def main():
     data.qvel[:] = 1e-3
     mujoco.mj_step(model, data, 10)
 
-    def run(steps):
-        start = time.perf_counter()
-        mujoco.mj_step(model, data, steps)
-        return 1e9 * (time.perf_counter() - start) / steps
-
-    steps = max(1, math.ceil(1e9 * task["batch"] / min(run(2), run(2))))
-    run(steps)
-    before = time.thread_time()
-    runs = sorted(run(steps) for _ in range(7))
-    computing = 1e9 * (time.thread_time() - before) / (7 * steps)
-    timing = {"ns": runs[3], "spread": (runs[6] - runs[0]) / runs[3], "cpu_ns": computing}
+    timing = median_of_seven(lambda steps: mujoco.mj_step(model, data, steps), task["batch"])
     version = mujoco.__version__
     settings = f"MuJoCo {version}, flex of {model.nv} dofs, integrator discrete, no bones"
     # Near incompressibility its solve of M + K runs out of iterations.

@@ -13,12 +13,13 @@ runs, (max - min)/median; `cpu_ns` is the thread's computing time.
 """
 
 import json
-import math
 import sys
 import time
 
 import mujoco
 import numpy as np
+
+from runs import median_of_seven
 
 RELAX = [0.02, 0.005, 0.001]
 STILL = 1e-7
@@ -99,23 +100,13 @@ def timed(task, solver, force):
     Pad(task, model).push(data, force)
     mujoco.mj_step(model, data, 10)
 
-    def run(steps):
-        start = time.perf_counter()
-        mujoco.mj_step(model, data, steps)
-        return 1e9 * (time.perf_counter() - start) / steps
-
-    steps = max(1, math.ceil(1e9 * task["batch"] / min(run(2), run(2))))
-    run(steps)
-    before = time.thread_time()
-    runs = sorted(run(steps) for _ in range(7))
-    computing = 1e9 * (time.thread_time() - before) / (7 * steps)
+    timing = median_of_seven(lambda steps: mujoco.mj_step(model, data, steps), task["batch"])
     warned = any(w.number for w in data.warning)
     name = {int(s): s.name[6:] for s in (mujoco.mjtSolver.mjSOL_CG, mujoco.mjtSolver.mjSOL_NEWTON)}
     settings = f"MuJoCo {mujoco.__version__}, {model.nv} dofs, integrator discrete, "
     settings += f"solver {name[int(solver)].lower()}" + (
         ", with warnings (a solve that did not converge)" if warned else ""
     )
-    timing = {"ns": runs[3], "spread": (runs[6] - runs[0]) / runs[3], "cpu_ns": computing}
     return warned or not np.isfinite(data.qpos).all(), timing, settings, int(model.nv)
 
 

@@ -12,12 +12,12 @@ so `overhead` is too large rather than too small.
 """
 
 import json
-import math
 import sys
-import time
 
 import numpy as np
 import pinocchio as pin
+
+from runs import median_of_seven, one_by_one
 
 
 def joint_model(kind, axis):
@@ -69,21 +69,6 @@ def reordered(bodies, values, positions):
     return np.array(out)
 
 
-def median_of_seven(call, batch):
-    def run(calls):
-        start = time.perf_counter()
-        for k in range(calls):
-            call(k)
-        return 1e9 * (time.perf_counter() - start) / calls
-
-    calls = max(1, math.ceil(1e9 * batch / min(run(2), run(2))))
-    run(calls)
-    before = time.thread_time()
-    runs = sorted(run(calls) for _ in range(7))
-    computing = 1e9 * (time.thread_time() - before) / (7 * calls)
-    return {"ns": runs[3], "spread": (runs[6] - runs[0]) / runs[3], "cpu_ns": computing}
-
-
 def best(model, states, v, tau, batch):
     """The faster convention: (timing, name)."""
     data = model.createData()
@@ -94,7 +79,7 @@ def best(model, states, v, tau, batch):
         def call(k, convention=convention):
             pin.aba(model, data, states[k & 1], v, tau, convention)
 
-        timings.append((median_of_seven(call, batch), name))
+        timings.append((median_of_seven(one_by_one(call), batch), name))
     return min(timings, key=lambda t: t[0]["cpu_ns"])
 
 
