@@ -6,7 +6,7 @@
 
 use forks_dynamics::mechanism::linalg::{Matrix, norm};
 
-use super::{ControlError, Controller, Levels, push, push_one};
+use super::{ControlError, Controller, Levels, push, push_part};
 use crate::{
     filter::Filter,
     lexicographic::Status,
@@ -118,7 +118,7 @@ impl Controller {
             }
         }
         for (i, x) in x.iter().enumerate() {
-            push_one(within, last, i, [*x, *x])?;
+            push_part(within, last, (i, &[1.0]), [*x, *x])?;
         }
         let status = self.solver.solve(&self.within);
         self.take_solution();

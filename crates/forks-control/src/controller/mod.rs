@@ -160,7 +160,7 @@ impl Controller {
         })?;
         if !self.objective.decides_commands() || all > n {
             for i in 0..all {
-                push_one(&mut self.problem, last + 1, i, [0.0, 0.0])?;
+                push_part(&mut self.problem, last + 1, (i, &[1.0]), [0.0, 0.0])?;
             }
         }
         let status = self.decide(plant.step_length(), levels, touches)?;
@@ -227,7 +227,7 @@ impl Controller {
             let row = self.problem.levels()[0].len();
             let origin = Origin::Command(i);
             self.origins.push(Named { level: 0, row, origin, rounding: 0.0 });
-            push_one(&mut self.problem, 0, i, [lower, upper])?;
+            push_part(&mut self.problem, 0, (i, &[1.0]), [lower, upper])?;
         }
         let h = plant.step_length();
         self.over.clear();
@@ -334,13 +334,13 @@ fn push(
     to.push(row, lower, upper, weight).map_err(|error| ControlError::Row { level, error })
 }
 
-/// A row for one command or reaction alone.
-fn push_one(
+/// A row of weight 1 for commands or reactions from one on.
+fn push_part(
     problem: &mut Problem,
     level: usize,
-    at: usize,
+    (first, row): (usize, &[f64]),
     [lower, upper]: [f64; 2],
 ) -> Result<(), ControlError> {
     let to = problem.level_mut(level);
-    to.push_part(at, &[1.0], lower, upper, 1.0).map_err(|error| ControlError::Row { level, error })
+    to.push_part(first, row, lower, upper, 1.0).map_err(|error| ControlError::Row { level, error })
 }

@@ -6,7 +6,7 @@
 
 use forks_dynamics::mechanism::linalg::{Matrix, dot};
 
-use super::{ControlError, Controller, Named, Origin, push, push_one};
+use super::{ControlError, Controller, Named, Origin, push, push_part};
 use crate::{
     frame::Frame,
     plant::{Kinematics, PlantError, Response},
@@ -108,7 +108,7 @@ impl Controller {
         for (touch, t) in touches.iter().enumerate() {
             let (row, origin) = (self.problem.levels()[0].len(), Origin::Force { touch });
             self.origins.push(Named { level: 0, row, origin, rounding: 0.0 });
-            push_one(&mut self.problem, 0, own + 3 * touch + 2, [0.0, f64::INFINITY])?;
+            push_part(&mut self.problem, 0, (own + 3 * touch + 2, &[1.0]), [0.0, f64::INFINITY])?;
             for i in 0..3 {
                 let over = self.touching.rows.row(3 * touch + i);
                 let open = if i == 2 { -t.gap.max(0.0) / h } else { 0.0 };
@@ -127,8 +127,7 @@ impl Controller {
 
     /// Planes at cones that the solution leaves; true if there are some.
     pub(super) fn cut(&mut self, touches: &[Touch]) -> Result<bool, ControlError> {
-        let all = self.problem.unknowns();
-        let own = all - 3 * touches.len();
+        let own = self.problem.unknowns() - 3 * touches.len();
         let forces = &self.solution.commands[own..];
         let largest = forces.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let mut planes = Vec::new();
@@ -136,16 +135,14 @@ impl Controller {
             let [x, y, z] = [0, 1, 2].map(|i| forces[3 * touch + i]);
             let across = x.hypot(y);
             if across - t.friction * z > CONE * largest {
-                let mut plane = vec![0.0; all];
-                let at = &mut plane[own + 3 * touch..own + 3 * touch + 3];
-                at.copy_from_slice(&[-x / across, -y / across, t.friction]);
-                planes.push((touch, plane));
+                planes.push((touch, [-x / across, -y / across, t.friction]));
             }
         }
         for (touch, plane) in &planes {
             let (row, origin) = (self.problem.levels()[0].len(), Origin::Force { touch: *touch });
             self.origins.push(Named { level: 0, row, origin, rounding: CONE * largest });
-            push(&mut self.problem, 0, plane, [0.0, f64::INFINITY], 1.0)?;
+            let forces = (own + 3 * touch, &plane[..]);
+            push_part(&mut self.problem, 0, forces, [0.0, f64::INFINITY])?;
         }
         Ok(!planes.is_empty())
     }

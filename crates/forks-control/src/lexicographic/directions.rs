@@ -14,7 +14,7 @@ use super::{problem::Level, reflectors::Reflectors};
 pub(super) struct Directions {
     unknowns: usize,
     taken: Reflectors,
-    /// The directions, once they are written out.
+    /// How many directions are written out, row by row; the same as columns while they are.
     vectors: Option<usize>,
     written: Rows,
     columns: Rows,

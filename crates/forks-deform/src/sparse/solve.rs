@@ -1,5 +1,7 @@
 //! Triangular solves with the factor, one right side or many at a time.
 
+use std::array::from_fn;
+
 use forks_dynamics::mechanism::{
     lie::glam::DVec3,
     linalg::simd::{Arithmetic, Kernel, LANES, Lanes, Wide},
@@ -71,7 +73,7 @@ impl BlockCholesky {
         self.isa.run(Both { factor: self, y: &mut y });
         for (c, b) in columns.iter_mut().enumerate() {
             for (y, &n) in y.chunks_exact(3).zip(&self.node) {
-                b[n] = DVec3::from_array(std::array::from_fn(|r| y[r][c / LANES].0[c % LANES]));
+                b[n] = DVec3::from_array(from_fn(|r| y[r][c / LANES].0[c % LANES]));
             }
         }
     }
@@ -110,8 +112,7 @@ impl Kernel for Forward<'_> {
             }
             let offset = s.first + s.width;
             for (rows, &p) in below.chunks_exact(3 * stride).zip(&s.rows[s.width..]) {
-                let (a, bc) = rows.split_at(stride);
-                let (b, c) = bc.split_at(stride);
+                let [a, b, c] = three(rows, stride);
                 let mut sums = [l.splat(0.0); LANES];
                 for (((x, a), b), c) in x.iter().zip(a).zip(b).zip(c) {
                     let x = l.load(x);
@@ -150,8 +151,7 @@ impl Kernel for Backward<'_> {
             for (rows, &p) in below.chunks_exact(3 * stride).zip(&s.rows[s.width..]) {
                 let y = &rest[3 * (p - offset)..][..3];
                 let (y0, y1, y2) = (l.splat(y[0]), l.splat(y[1]), l.splat(y[2]));
-                let (a, bc) = rows.split_at(stride);
-                let (b, c) = bc.split_at(stride);
+                let [a, b, c] = three(rows, stride);
                 for (((x, a), b), c) in x.iter_mut().zip(a).zip(b).zip(c) {
                     let left = l.load(x) - l.load(a) * y0;
                     *x = (left - l.load(b) * y1 - l.load(c) * y2).store();
@@ -241,6 +241,12 @@ impl<const G: usize> Kernel for Both<'_, G> {
     }
 }
 
+/// Rows of a node.
+#[inline(always)]
+fn three(rows: &[Lanes], stride: usize) -> [&[Lanes]; 3] {
+    from_fn(|r| &rows[r * stride..][..stride])
+}
+
 /// Three rows of y less three rows of L times what is found.
 #[inline(always)]
 fn less<L: Arithmetic, const G: usize>(
@@ -250,15 +256,12 @@ fn less<L: Arithmetic, const G: usize>(
     found: &[[Lanes; G]],
     y: &[[Lanes; G]],
 ) -> [[Wide<L>; G]; 3] {
-    let mut out: [[Wide<L>; G]; 3] =
-        std::array::from_fn(|r| std::array::from_fn(|g| l.load(&y[r][g])));
-    let (a, bc) = rows.split_at(stride);
-    let (b, c) = bc.split_at(stride);
-    let (a, b, c) = (&a[..stride], &b[..stride], &c[..stride]);
+    let mut out: [[Wide<L>; G]; 3] = from_fn(|r| from_fn(|g| l.load(&y[r][g])));
+    let rows = three(rows, stride);
     for (k, x) in found.chunks(LANES).enumerate() {
-        let fours = [a[k], b[k], c[k]];
+        let fours = rows.map(|row| row[k]);
         for (j, x) in x.iter().enumerate() {
-            let x: [Wide<L>; G] = std::array::from_fn(|g| l.load(&x[g]));
+            let x: [Wide<L>; G] = from_fn(|g| l.load(&x[g]));
             for r in 0..3 {
                 let entry = l.splat(fours[r].0[j]);
                 for g in 0..G {
@@ -279,14 +282,12 @@ fn take<L: Arithmetic, const G: usize>(
     y: &[[Lanes; G]],
     out: &mut [[Lanes; G]],
 ) {
-    let y: [[Wide<L>; G]; 3] = std::array::from_fn(|r| std::array::from_fn(|g| l.load(&y[r][g])));
-    let (a, bc) = rows.split_at(stride);
-    let (b, c) = bc.split_at(stride);
-    let (a, b, c) = (&a[..stride], &b[..stride], &c[..stride]);
+    let y: [[Wide<L>; G]; 3] = from_fn(|r| from_fn(|g| l.load(&y[r][g])));
+    let rows = three(rows, stride);
     for (k, out) in out.chunks_mut(LANES).enumerate() {
-        let fours = [a[k], b[k], c[k]];
+        let fours = rows.map(|row| row[k]);
         for (j, out) in out.iter_mut().enumerate() {
-            let entries: [Wide<L>; 3] = std::array::from_fn(|r| l.splat(fours[r].0[j]));
+            let entries: [Wide<L>; 3] = from_fn(|r| l.splat(fours[r].0[j]));
             for g in 0..G {
                 let mut x = l.load(&out[g]);
                 for r in 0..3 {
