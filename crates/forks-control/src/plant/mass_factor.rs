@@ -5,11 +5,13 @@
 //! In an order in which coordinates come after those inward of them, row i of L has numbers at the
 //! coordinates between i and the ground alone. Right sides stand side by side, four to a register.
 
+use std::array::from_fn;
+
 use forks_dynamics::mechanism::{
     Mechanism,
     linalg::{
         Matrix,
-        simd::{Arithmetic, Isa, Kernel, Lanes, Rows, add_rows},
+        simd::{Arithmetic, Isa, Kernel, Lanes, Rows, Wide},
     },
 };
 
@@ -109,44 +111,66 @@ impl Kernel for Solve<'_> {
 
     #[inline(always)]
     fn run<L: Arithmetic>(self, l: L) {
-        let (MassFactor { order, inward, lower, .. }, x) = (self.of, self.x);
-        // Lᵀ y = b from the leaves on.
-        for i in (0..order.len()).rev() {
-            scale(l, lower[(i, i)], x.row_mut(i));
-            let mut j = inward[i];
-            while j != GROUND {
-                subtract(l, lower[(i, j)], x, i, j);
-                j = inward[j];
-            }
-        }
-        // L x = y from the ground on.
-        for i in 0..order.len() {
-            let mut j = inward[i];
-            while j != GROUND {
-                subtract(l, lower[(i, j)], x, j, i);
-                j = inward[j];
-            }
-            scale(l, lower[(i, i)], x.row_mut(i));
+        let Self { of, x } = self;
+        let width = x.width();
+        let x = x.as_mut_slice();
+        let mut at = 0;
+        while at < width {
+            at += match width - at {
+                1 => solve_groups::<L, 1>(l, of, x, width, at),
+                2 => solve_groups::<L, 2>(l, of, x, width, at),
+                3 => solve_groups::<L, 3>(l, of, x, width, at),
+                4 => solve_groups::<L, 4>(l, of, x, width, at),
+                5 => solve_groups::<L, 5>(l, of, x, width, at),
+                6 => solve_groups::<L, 6>(l, of, x, width, at),
+                7 => solve_groups::<L, 7>(l, of, x, width, at),
+                _ => solve_groups::<L, 8>(l, of, x, width, at),
+            };
         }
     }
 }
 
-/// Row `to` less s times row `from`.
+/// The columns in N groups from group `at` on; N. What belongs to a coordinate stays in registers
+/// while its path is walked.
 #[inline(always)]
-fn subtract<L: Arithmetic>(l: L, s: f64, x: &mut Rows, from: usize, to: usize) {
-    let width = x.width();
-    let (first, second) = x.as_mut_slice().split_at_mut(from.max(to) * width);
-    let (first, second) = (&mut first[from.min(to) * width..][..width], &mut second[..width]);
-    let (from, to) = if from < to { (first, second) } else { (second, first) };
-    add_rows(l, &[-s], from, width, to);
-}
-
-#[inline(always)]
-fn scale<L: Arithmetic>(l: L, s: f64, x: &mut [Lanes]) {
-    let s = l.splat(s);
-    for x in x {
-        *x = (l.load(x) * s).store();
+fn solve_groups<L: Arithmetic, const N: usize>(
+    l: L,
+    of: &MassFactor,
+    x: &mut [Lanes],
+    width: usize,
+    at: usize,
+) -> usize {
+    let MassFactor { order, inward, lower, .. } = of;
+    // Lᵀ y = b from the leaves on.
+    for i in (0..order.len()).rev() {
+        let (diagonal, row) = (l.splat(lower[(i, i)]), &mut x[i * width + at..][..N]);
+        let own: [Wide<L>; N] = from_fn(|g| (l.load(&row[g]) * diagonal).rounded());
+        row.iter_mut().zip(&own).for_each(|(x, own)| *x = own.store());
+        let mut j = inward[i];
+        while j != GROUND {
+            let (s, row) = (l.splat(lower[(i, j)]), &mut x[j * width + at..][..N]);
+            for g in 0..N {
+                row[g] = (l.load(&row[g]) - s * own[g]).store();
+            }
+            j = inward[j];
+        }
     }
+    // L x = y from the ground on.
+    for i in 0..order.len() {
+        let mut own: [Wide<L>; N] = from_fn(|g| l.load(&x[i * width + at + g]));
+        let mut j = inward[i];
+        while j != GROUND {
+            let (s, row) = (l.splat(lower[(i, j)]), &x[j * width + at..][..N]);
+            for g in 0..N {
+                own[g] -= s * l.load(&row[g]);
+            }
+            j = inward[j];
+        }
+        let diagonal = l.splat(lower[(i, i)]);
+        let row = &mut x[i * width + at..][..N];
+        row.iter_mut().zip(own).for_each(|(x, own)| *x = (own * diagonal).store());
+    }
+    N
 }
 
 #[cfg(test)]

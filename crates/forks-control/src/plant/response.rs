@@ -3,7 +3,10 @@
 use forks_dynamics::mechanism::{
     JointId, Mechanism,
     lie::{Pose, glam::DVec3},
-    linalg::{Matrix, axpy},
+    linalg::{
+        Matrix,
+        simd::{Arithmetic, Isa, Kernel, LANES},
+    },
 };
 
 use super::error::PlantError;
@@ -38,14 +41,9 @@ impl Response {
     /// A form over rates, of which numbers from the rate `first` on are given, as one over
     /// commands.
     pub(crate) fn over_commands(&self, over_rates: &[f64], first: usize, out: &mut Vec<f64>) {
-        let numbers = over_rates.iter().enumerate().filter(|(_, w)| **w != 0.0);
-        let mut rows = numbers.map(|(i, w)| (w, self.gain.row(first + i)));
         out.clear();
-        match rows.next() {
-            Some((w, row)) => out.extend(row.iter().map(|x| w * x)),
-            None => out.resize(self.gain.columns(), 0.0),
-        }
-        rows.for_each(|(w, row)| axpy(*w, row, out));
+        out.resize(self.gain.columns(), 0.0);
+        Isa::detect().run(OverCommands { over_rates, gain: &self.gain, first, out });
     }
 
     /// Makes room for so many rates and commands; keeps the memory of the same sizes.
@@ -53,6 +51,32 @@ impl Response {
         self.free.resize(rates, 0.0);
         if (self.gain.rows(), self.gain.columns()) != (rates, commands) {
             self.gain = Matrix::zeros(rates, commands);
+        }
+    }
+}
+
+/// Σ w_i row i of a gain.
+struct OverCommands<'a> {
+    over_rates: &'a [f64],
+    gain: &'a Matrix,
+    first: usize,
+    out: &'a mut [f64],
+}
+
+impl Kernel for OverCommands<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        let Self { over_rates, gain, first, out } = self;
+        let (sums, rest) = out.as_chunks_mut::<LANES>();
+        for (i, w) in over_rates.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+            let (fours, more) = gain.row(first + i).as_chunks::<LANES>();
+            let by = l.splat(*w);
+            for (sum, x) in sums.iter_mut().zip(fours) {
+                *sum = (by * l.read(x) + l.read(sum)).store().0;
+            }
+            rest.iter_mut().zip(more).for_each(|(sum, x)| *sum += w * x);
         }
     }
 }
