@@ -9,7 +9,7 @@ use forks_dynamics::mechanism::linalg::{Matrix, dot};
 use super::{ControlError, Controller, Named, Origin, push, push_part};
 use crate::{
     frame::Frame,
-    plant::{Kinematics, PlantError, Response},
+    plant::{Kinematics, PlantError, Response, ResponseMemory},
 };
 
 /// Solutions with closer cones at most.
@@ -50,21 +50,12 @@ pub(super) fn check(touches: &[Touch], links: usize) -> Result<(), ControlError>
 }
 
 /// Rows of touches over rates, and what forces along them do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Touching {
     /// Three per touch.
     rows: Matrix,
-    answers: Matrix,
     twists: Matrix,
-    /// The plant's response to commands alone.
-    own: Response,
-}
-
-impl Default for Touching {
-    fn default() -> Self {
-        let [rows, answers, twists] = [(); 3].map(|()| Matrix::zeros(0, 0));
-        Self { rows, answers, twists, own: Response::default() }
-    }
+    memory: ResponseMemory,
 }
 
 impl Touching {
@@ -78,26 +69,16 @@ impl Touching {
         if touches.is_empty() {
             return plant.respond(out);
         }
-        let Self { rows, answers, twists, own } = self;
-        plant.respond(own)?;
-        let (n, m, more) = (own.free.len(), own.gain.columns(), 3 * touches.len());
+        let Self { rows, twists, memory } = self;
+        let (n, more) = (plant.rates().len(), 3 * touches.len());
         if (rows.rows(), rows.columns()) != (more, n) {
-            [*rows, *answers] = [(); 2].map(|()| Matrix::zeros(more, n));
-            *twists = Matrix::zeros(6, n);
+            (*rows, *twists) = (Matrix::zeros(more, n), Matrix::zeros(6, n));
         }
         for (k, t) in touches.iter().enumerate() {
             plant.frame(&t.frame, twists);
             (0..3).for_each(|i| rows.row_mut(3 * k + i).copy_from_slice(twists.row(i)));
         }
-        plant.answer(rows, answers)?;
-        out.resize(n, m + more);
-        out.free.copy_from_slice(&own.free);
-        for i in 0..n {
-            let row = out.gain.row_mut(i);
-            row[..m].copy_from_slice(own.gain.row(i));
-            row[m..].iter_mut().enumerate().for_each(|(k, x)| *x = answers[(k, i)]);
-        }
-        Ok(())
+        plant.respond_to(rows, memory, out)
     }
 }
 

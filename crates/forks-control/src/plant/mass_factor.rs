@@ -23,6 +23,8 @@ const GROUND: usize = usize::MAX;
 pub(super) struct MassFactor {
     /// Free coordinates, inner ones first.
     order: Vec<usize>,
+    /// The place of every coordinate, `GROUND` of those that are not free.
+    places: Vec<usize>,
     /// The place of the next one inward.
     inward: Vec<usize>,
     /// L by places; its diagonal inverted.
@@ -35,23 +37,30 @@ impl MassFactor {
     pub(super) fn new(m: &Mechanism, prescribed: &[bool]) -> Self {
         let mut order = Vec::with_capacity(prescribed.len());
         let mut inward = Vec::with_capacity(prescribed.len());
+        let mut places = vec![GROUND; prescribed.len()];
         let mut last = vec![GROUND; m.links().len()];
         for e in m.forest().edges() {
             let mut at = last[e.inner.index()];
             for c in m.velocity_range(e.joint).filter(|c| !prescribed[*c]) {
                 inward.push(at);
                 at = order.len();
+                places[c] = at;
                 order.push(c);
             }
             last[e.outer.index()] = at;
         }
         let lower = Matrix::zeros(order.len(), order.len());
-        Self { order, inward, lower, isa: Isa::detect() }
+        Self { order, places, inward, lower, isa: Isa::detect() }
     }
 
     /// Free coordinates, in the order of rows.
     pub(super) fn order(&self) -> &[usize] {
         &self.order
+    }
+
+    /// The row of a free coordinate.
+    pub(super) fn place(&self, coordinate: usize) -> usize {
+        self.places[coordinate]
     }
 
     /// Numbers in L.

@@ -15,6 +15,6 @@ mod tree_frames;
 pub use error::{PlantError, check, check_commands};
 pub use implicit::{ForceCommand, ImplicitPlant};
 pub use reduced::{ReducedCommand, ReducedPlant};
-pub use response::{Kinematics, Plant, Response};
+pub use response::{Kinematics, Plant, Response, ResponseMemory};
 pub use tree::{Command, TreePlant};
 pub use tree_frames::TreeFrames;

@@ -110,6 +110,39 @@ pub trait Plant {
     fn step(&mut self, commands: &[f64]) -> Result<(), PlantError>;
 }
 
+/// What [`Kinematics::respond_to`] puts together.
+#[derive(Clone, Debug, Default)]
+pub struct ResponseMemory {
+    own: Response,
+    answers: Matrix,
+}
+
+impl ResponseMemory {
+    /// Commands first, then forces.
+    pub(super) fn one_after_the_other<P: Kinematics + ?Sized>(
+        &mut self,
+        plant: &mut P,
+        forces: &Matrix,
+        out: &mut Response,
+    ) -> Result<(), PlantError> {
+        let Self { own, answers } = self;
+        plant.respond(own)?;
+        let (n, m) = (own.free.len(), own.gain.columns());
+        if (answers.rows(), answers.columns()) != (forces.rows(), n) {
+            *answers = Matrix::zeros(forces.rows(), n);
+        }
+        plant.answer(forces, answers)?;
+        out.resize(n, m + forces.rows());
+        out.free.copy_from_slice(&own.free);
+        for i in 0..n {
+            let row = out.gain.row_mut(i);
+            row[..m].copy_from_slice(own.gain.row(i));
+            row[m..].iter_mut().enumerate().for_each(|(k, x)| *x = answers[(k, i)]);
+        }
+        Ok(())
+    }
+}
+
 /// A plant whose frames and coordinates are known, so that tasks can ask for them.
 ///
 /// Rows are linear forms over the plant's rates, at the pose before the step.
@@ -149,6 +182,19 @@ pub trait Kinematics: Plant {
     /// # Errors
     /// Where the step itself fails.
     fn answer(&mut self, forces: &Matrix, out: &mut Matrix) -> Result<(), PlantError>;
+
+    /// The response to commands, and to forces as those of [`Self::answer`] as its last columns.
+    ///
+    /// # Errors
+    /// Where the step itself fails.
+    fn respond_to(
+        &mut self,
+        forces: &Matrix,
+        memory: &mut ResponseMemory,
+        out: &mut Response,
+    ) -> Result<(), PlantError> {
+        memory.one_after_the_other(self, forces, out)
+    }
 
     /// Mass over the rates: the kinetic energy is half of uᵀ M u.
     fn mass(&self) -> Matrix;

@@ -7,7 +7,10 @@ use forks_dynamics::{
         JointId, Mechanism,
         kinematics::forward_kinematics,
         lie::{Pose, glam::DVec3},
-        linalg::{Matrix, simd::Rows},
+        linalg::{
+            Matrix,
+            simd::{LANES, Rows},
+        },
     },
     passive::{PassiveWorkspace, passive_forces},
     tree::{
@@ -19,7 +22,7 @@ use forks_dynamics::{
 use super::{
     error::{PlantError, check, check_commands},
     mass_factor::MassFactor,
-    response::{Kinematics, Plant, Response},
+    response::{Kinematics, Plant, Response, ResponseMemory},
     tree_frames::TreeFrames,
 };
 use crate::frame::Frame;
@@ -158,27 +161,37 @@ impl TreePlant {
         if self.factored { Ok(()) } else { Err(PlantError::Massless) }
     }
 
-    /// Rates by commands, all columns at once by the factor of the mass, which is there.
-    fn gain_by_factor(&mut self, gain: &mut Matrix) {
+    /// Rates by commands and by forces after them, all columns at once by the factor of the mass,
+    /// which is there.
+    fn gain_by_factor(&mut self, forces: &Matrix, gain: &mut Matrix) {
         let Self { h, commands, mass, factor, columns, .. } = self;
-        columns.reset(factor.order().len(), commands.len());
-        for (i, &at) in factor.order().iter().enumerate() {
-            for (j, c) in commands.iter().enumerate() {
-                match *c {
-                    Command::Force(c) if c == at => columns.set(i, j, *h),
-                    Command::Force(_) => {}
-                    Command::Acceleration(c) => columns.set(i, j, -*h * mass[(at, c)]),
+        let own = commands.len();
+        columns.reset(factor.order().len(), own + forces.rows());
+        for (j, c) in commands.iter().enumerate() {
+            match *c {
+                Command::Force(c) => columns.set(factor.place(c), j, *h),
+                Command::Acceleration(c) => {
+                    let pulls = factor.order().iter().map(|at| -*h * mass[(*at, c)]);
+                    columns.write_column(j, 0, pulls);
                 }
             }
         }
-        factor.solve(columns);
-        gain.as_mut_slice().fill(0.0);
-        for (i, &at) in factor.order().iter().enumerate() {
-            let row = columns.row(i).iter().flat_map(|x| x.0);
-            gain.row_mut(at).iter_mut().zip(row).for_each(|(g, x)| *g = x);
+        for k in 0..forces.rows() {
+            let force = forces.row(k);
+            columns.write_column(own + k, 0, factor.order().iter().map(|at| *h * force[*at]));
         }
+        factor.solve(columns);
+        for (i, &at) in factor.order().iter().enumerate() {
+            let row = columns.row(i);
+            let (fours, rest) = gain.row_mut(at).as_chunks_mut::<LANES>();
+            fours.iter_mut().zip(row).for_each(|(to, x)| *to = x.0);
+            let last = row.iter().skip(fours.len()).flat_map(|x| x.0);
+            rest.iter_mut().zip(last).for_each(|(to, x)| *to = x);
+        }
+        // Coordinates whose accelerations are given do not move by anything else.
         for (j, c) in commands.iter().enumerate() {
             if let Command::Acceleration(c) = *c {
+                gain.row_mut(c).fill(0.0);
                 gain[(c, j)] = *h;
             }
         }
@@ -193,6 +206,16 @@ impl TreePlant {
             map.apply_unit(c.coordinate(), a, &mut self.torque);
             a.iter().enumerate().for_each(|(i, a)| gain[(i, j)] = self.h * a);
         }
+        Ok(())
+    }
+
+    /// v⁺ without commands.
+    fn fall(&mut self, free: &mut [f64]) -> Result<(), PlantError> {
+        let still = std::mem::take(&mut self.still);
+        let done = self.next(&still);
+        self.still = still;
+        done?;
+        free.copy_from_slice(&self.acceleration);
         Ok(())
     }
 
@@ -233,16 +256,11 @@ impl Plant for TreePlant {
     }
 
     fn respond(&mut self, out: &mut Response) -> Result<(), PlantError> {
-        let n = self.v.len();
-        out.resize(n, self.commands.len());
-        let still = std::mem::take(&mut self.still);
-        let done = self.next(&still);
-        self.still = still;
-        done?;
-        out.free.copy_from_slice(&self.acceleration);
+        out.resize(self.v.len(), self.commands.len());
+        self.fall(&mut out.free)?;
         // A factor may fail of rounding where sweeps do not.
         if self.dense && self.weigh().is_ok() {
-            self.gain_by_factor(&mut out.gain);
+            self.gain_by_factor(&Matrix::default(), &mut out.gain);
             return Ok(());
         }
         self.gain_by_sweeps(&mut out.gain)
@@ -316,6 +334,22 @@ impl Kinematics for TreePlant {
         Ok(())
     }
 
+    fn respond_to(
+        &mut self,
+        forces: &Matrix,
+        memory: &mut ResponseMemory,
+        out: &mut Response,
+    ) -> Result<(), PlantError> {
+        if !self.dense {
+            return memory.one_after_the_other(self, forces, out);
+        }
+        out.resize(self.v.len(), self.commands.len() + forces.rows());
+        self.fall(&mut out.free)?;
+        self.weigh()?;
+        self.gain_by_factor(forces, &mut out.gain);
+        Ok(())
+    }
+
     fn centre_of_mass(&self, rows: &mut Matrix) -> Option<DVec3> {
         let m = &*self.mechanism;
         rows.as_mut_slice().fill(0.0);
@@ -383,7 +417,7 @@ mod tests {
             // Before and after a step: the factor is that of the new pose.
             for _ in 0..2 {
                 plant.weigh().unwrap();
-                plant.gain_by_factor(&mut by_factor);
+                plant.gain_by_factor(&Matrix::default(), &mut by_factor);
                 plant.gain_by_sweeps(&mut by_sweeps).unwrap();
                 for j in 0..commands.len() {
                     let size = (0..n).fold(0.0f64, |s, i| s.max(by_sweeps[(i, j)].abs()));
@@ -396,5 +430,40 @@ mod tests {
                 plant.step(&vec![0.1; commands.len()]).unwrap();
             }
         }
+    }
+
+    /// Random trees under forces and accelerations: the response to commands and forces in one is
+    /// that to commands, and what forces add.
+    #[test]
+    fn forces_beside_commands_answer_as_they_do_alone() {
+        let mut rng = Rng::new(12);
+        let mut in_one = 0;
+        for seed in 0..200 {
+            let options = RandomMechanismOptions { extra_loops: 0, ..Default::default() };
+            let m = Arc::new(random_mechanism(seed, &options));
+            let (q, n) = (m.start_positions(), m.tree_velocity_count());
+            let mut commands = vec![];
+            for c in 0..n {
+                match rng.index(4) {
+                    0 => commands.push(Command::Acceleration(c)),
+                    1 => {}
+                    _ => commands.push(Command::Force(c)),
+                }
+            }
+            let v: Vec<f64> = (0..n).map(|_| rng.symmetric()).collect();
+            let mut plant = TreePlant::new(m, &q, &v, &commands, 1e-3).unwrap();
+            in_one += usize::from(plant.dense);
+            let forces = Matrix::from_fn(1 + rng.index(9), n, |_, _| rng.symmetric());
+            let mut memory = ResponseMemory::default();
+            let [mut all, mut apart] = [(); 2].map(|()| Response::default());
+            plant.respond_to(&forces, &mut memory, &mut all).unwrap();
+            memory.one_after_the_other(&mut plant, &forces, &mut apart).unwrap();
+            assert_eq!(all.free, apart.free);
+            let size = apart.gain.max_abs();
+            for (a, b) in all.gain.as_slice().iter().zip(apart.gain.as_slice()) {
+                assert!((a - b).abs() < 1e-10 * size, "{seed}: {a:e} {b:e}");
+            }
+        }
+        assert!(in_one > 100, "{in_one}");
     }
 }
