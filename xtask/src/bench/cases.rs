@@ -60,6 +60,7 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("reduce/chain-10000", reduction::chain),
     ("reduce/bushy-10000", reduction::bushy),
     ("tissue/finger", tissue::finger),
+    ("tissue/condense", tissue::condensation),
     ("tissue/craig-bampton", craig_bampton::finger),
     ("tissue/equal-error", equal_error::finger_meshes),
 ];

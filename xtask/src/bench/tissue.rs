@@ -1,3 +1,5 @@
+//! `tissue/condense`: a finger of 98,784 tetrahedra condensed onto its bones and its pad.
+//!
 //! `tissue/finger`: a step of the soft finger reduced to its pad, its skin, and its reduction,
 //! against our own implicit step of skeleton and all nodes, and MuJoCo's of the nodes alone.
 
@@ -119,5 +121,27 @@ pub(super) fn finger(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Str
     case.figure("vertices of the skin", surface.len() as f64);
     case.figure("ns per vertex", placed.ns / surface.len() as f64);
     case.figure("ns, condensation and reduction", build.ns);
+    Ok(vec![case])
+}
+
+/// `tissue/condense`, in one thread.
+pub(super) fn condensation(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
+    let cells = if context.quick { [42, 7, 7] } else { [84, 14, 14] };
+    let f = SoftFinger { cells, ..SoftFinger::default() }.build().map_err(said)?;
+    let (m, mesh) = (&f.mechanism, f.body.mesh());
+    let q = m.start_positions();
+    let at = TissuePose { q: &q, x: mesh.nodes(), patch_wrenches: &[] };
+    let pad = std::slice::from_ref(&f.pad);
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(said)?;
+    let batch = context.batch;
+    let taken = one.install(|| {
+        let condensed = || condense("finger", &f.body, m, &at, pad, 0);
+        condensed().map_err(said)?;
+        Ok::<_, String>(time(batch, condensed))
+    })?;
+    let settings = "onto bones and pad: stiffness, mass, compliance of the pad";
+    let mut case = Case::new(name, m.links().len() - 1, 1, taken, settings);
+    case.figure("tetrahedra", mesh.element_count() as f64);
+    case.figure("nodes", mesh.nodes().len() as f64);
     Ok(vec![case])
 }
