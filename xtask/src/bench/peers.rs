@@ -101,10 +101,9 @@ impl Peers {
         // Into files: a full pipe would stop the script while nobody reads it.
         let (answer, complaint) = (path.with_extension("out"), path.with_extension("err"));
         let file = |p: &Path| File::create(p).map_err(|e| format!("{}: {e}", p.display()));
-        let child = Command::new(&self.python)
-            .arg(self.scripts.join(script))
+        let child = self
+            .script(script)
             .arg(&path)
-            .envs([("OMP_NUM_THREADS", "1"), ("OPENBLAS_NUM_THREADS", "1")])
             .stdout(file(&answer)?)
             .stderr(file(&complaint)?)
             .spawn()
