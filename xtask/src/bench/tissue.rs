@@ -1,7 +1,6 @@
-//! `tissue/condense`: a finger of 98,784 tetrahedra condensed onto its bones and its pad.
-//!
 //! `tissue/finger`: a step of the soft finger reduced to its pad, its skin, and its reduction,
 //! against our own implicit step of skeleton and all nodes, and MuJoCo's of the nodes alone.
+//! `tissue/condense`: a finger of 98,784 tetrahedra condensed onto its bones and its pad.
 
 use std::{hint::black_box, sync::Arc};
 

@@ -176,10 +176,7 @@ impl TreePlant {
                 }
             }
         }
-        for k in 0..forces.rows() {
-            let force = forces.row(k);
-            columns.write_column(own + k, 0, factor.order().iter().map(|at| *h * force[*at]));
-        }
+        write_forces(*h, factor, forces, own, columns);
         factor.solve(columns);
         for (i, &at) in factor.order().iter().enumerate() {
             let row = columns.row(i);
@@ -247,6 +244,14 @@ impl TreePlant {
             Some(index) => Err(PlantError::NotFinite { what: "velocity", index, value: a[index] }),
             None => Ok(()),
         }
+    }
+}
+
+/// What generalised forces add over a step before the mass divides it, columns from one on.
+fn write_forces(h: f64, factor: &MassFactor, forces: &Matrix, first: usize, columns: &mut Rows) {
+    for k in 0..forces.rows() {
+        let force = forces.row(k);
+        columns.write_column(first + k, 0, factor.order().iter().map(|at| h * force[*at]));
     }
 }
 
@@ -320,16 +325,12 @@ impl Kinematics for TreePlant {
         // Coordinates whose accelerations are given do not move by forces.
         let Self { h, factor, columns, .. } = self;
         columns.reset(factor.order().len(), forces.rows());
-        for (i, c) in factor.order().iter().enumerate() {
-            let to = columns.row_mut(i).iter_mut().flat_map(|x| &mut x.0);
-            let from = forces.as_slice().iter().skip(*c).step_by(forces.columns());
-            to.zip(from).for_each(|(to, f)| *to = *h * f);
-        }
+        write_forces(*h, factor, forces, 0, columns);
         factor.solve(columns);
         out.as_mut_slice().fill(0.0);
-        for (i, c) in factor.order().iter().enumerate() {
-            let to = out.as_mut_slice().iter_mut().skip(*c).step_by(forces.columns());
-            to.zip(columns.row(i).iter().flat_map(|x| x.0)).for_each(|(to, x)| *to = x);
+        for k in 0..forces.rows() {
+            let row = out.row_mut(k);
+            factor.order().iter().zip(columns.column(k)).for_each(|(at, x)| row[*at] = x);
         }
         Ok(())
     }
@@ -394,32 +395,39 @@ mod tests {
 
     use super::*;
 
+    /// A random tree in motion, a third of its coordinates each with an acceleration, a force and
+    /// nothing as command.
+    fn random_plant(seed: u64, rng: &mut Rng) -> TreePlant {
+        let options = RandomMechanismOptions { extra_loops: 0, ..Default::default() };
+        let m = Arc::new(random_mechanism(seed, &options));
+        let (q, n) = (m.start_positions(), m.tree_velocity_count());
+        let mut commands = vec![];
+        for c in 0..n {
+            match rng.index(3) {
+                0 => commands.push(Command::Acceleration(c)),
+                1 => commands.push(Command::Force(c)),
+                _ => {}
+            }
+        }
+        let v: Vec<f64> = (0..n).map(|_| rng.symmetric()).collect();
+        TreePlant::new(m, &q, &v, &commands, 1e-3).unwrap()
+    }
+
     /// Random trees under forces and accelerations: the factor of the mass and sweeps over the tree
     /// have the same columns.
     #[test]
     fn columns_by_the_factor_are_those_by_sweeps() {
         let mut rng = Rng::new(11);
         for seed in 0..200 {
-            let options = RandomMechanismOptions { extra_loops: 0, ..Default::default() };
-            let m = Arc::new(random_mechanism(seed, &options));
-            let (q, n) = (m.start_positions(), m.tree_velocity_count());
-            let mut commands = vec![];
-            for c in 0..n {
-                match rng.index(3) {
-                    0 => commands.push(Command::Acceleration(c)),
-                    1 => commands.push(Command::Force(c)),
-                    _ => {}
-                }
-            }
-            let v: Vec<f64> = (0..n).map(|_| rng.symmetric()).collect();
-            let mut plant = TreePlant::new(m, &q, &v, &commands, 1e-3).unwrap();
-            let [mut by_factor, mut by_sweeps] = [(); 2].map(|()| Matrix::zeros(n, commands.len()));
+            let mut plant = random_plant(seed, &mut rng);
+            let (n, commands) = (plant.v.len(), plant.commands.len());
+            let [mut by_factor, mut by_sweeps] = [(); 2].map(|()| Matrix::zeros(n, commands));
             // Before and after a step: the factor is that of the new pose.
             for _ in 0..2 {
                 plant.weigh().unwrap();
                 plant.gain_by_factor(&Matrix::default(), &mut by_factor);
                 plant.gain_by_sweeps(&mut by_sweeps).unwrap();
-                for j in 0..commands.len() {
+                for j in 0..commands {
                     let size = (0..n).fold(0.0f64, |s, i| s.max(by_sweeps[(i, j)].abs()));
                     for i in 0..n {
                         let apart = (by_factor[(i, j)] - by_sweeps[(i, j)]).abs();
@@ -427,33 +435,31 @@ mod tests {
                         assert!(apart < 1e-10 * size, "{seed}, {i}, {j}: {apart:e} of {size:e}");
                     }
                 }
-                plant.step(&vec![0.1; commands.len()]).unwrap();
+                plant.step(&vec![0.1; commands]).unwrap();
             }
         }
     }
 
     /// Random trees under forces and accelerations: the response to commands and forces in one is
-    /// that to commands, and what forces add.
+    /// that to commands, and what forces add; a force that is also commanded does what the command
+    /// does.
     #[test]
     fn forces_beside_commands_answer_as_they_do_alone() {
         let mut rng = Rng::new(12);
         let mut in_one = 0;
         for seed in 0..200 {
-            let options = RandomMechanismOptions { extra_loops: 0, ..Default::default() };
-            let m = Arc::new(random_mechanism(seed, &options));
-            let (q, n) = (m.start_positions(), m.tree_velocity_count());
-            let mut commands = vec![];
-            for c in 0..n {
-                match rng.index(4) {
-                    0 => commands.push(Command::Acceleration(c)),
-                    1 => {}
-                    _ => commands.push(Command::Force(c)),
-                }
-            }
-            let v: Vec<f64> = (0..n).map(|_| rng.symmetric()).collect();
-            let mut plant = TreePlant::new(m, &q, &v, &commands, 1e-3).unwrap();
+            let mut plant = random_plant(seed, &mut rng);
             in_one += usize::from(plant.dense);
-            let forces = Matrix::from_fn(1 + rng.index(9), n, |_, _| rng.symmetric());
+            let own = plant.commands.len();
+            let commanded = |k: usize| match plant.commands.get(k) {
+                Some(&Command::Force(c)) => Some(c),
+                _ => None,
+            };
+            // Those of commands first, and others.
+            let forces = Matrix::from_fn(own + rng.index(9), plant.v.len(), |k, i| {
+                let other = rng.symmetric();
+                commanded(k).map_or(other, |c| f64::from(u8::from(i == c)))
+            });
             let mut memory = ResponseMemory::default();
             let [mut all, mut apart] = [(); 2].map(|()| Response::default());
             plant.respond_to(&forces, &mut memory, &mut all).unwrap();
@@ -462,6 +468,12 @@ mod tests {
             let size = apart.gain.max_abs();
             for (a, b) in all.gain.as_slice().iter().zip(apart.gain.as_slice()) {
                 assert!((a - b).abs() < 1e-10 * size, "{seed}: {a:e} {b:e}");
+            }
+            for k in (0..own).filter(|k| matches!(plant.commands[*k], Command::Force(_))) {
+                for i in 0..plant.v.len() {
+                    let [a, b] = [k, own + k].map(|j| all.gain[(i, j)]);
+                    assert!((a - b).abs() < 1e-10 * size, "{seed}, {k}: {a:e} {b:e}");
+                }
             }
         }
         assert!(in_one > 100, "{in_one}");
